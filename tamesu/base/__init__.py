@@ -1,0 +1,1 @@
+"""The lowest layer: values, the one hasher, the tree of errors."""

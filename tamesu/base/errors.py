@@ -1,0 +1,106 @@
+"""The tree of errors that a user can meet, each with its exit code.
+
+    TamesuError                 2
+    |-- UsageError              2   a wrong name, option or place
+    |   |-- UnknownName         2   with the nearest known names
+    |   `-- NoProject           2   no folder upwards holds cases/
+    |-- InvalidDocument         1   a file that people write does not hold what it must
+    |-- Refused                 2   policy says no
+    |   |-- BudgetRefused       2   exposure above budget_usd or pay_usd
+    |   |-- PaymentNeeded       2   paid work without a hand on the lever
+    |   `-- ChangedSincePlan    2   the eval no longer yields the run that was planned
+    |-- EvidenceError           1   evidence that is missing, altered or contradictory
+    |   |-- LogAbsent           2   the log is not on this machine
+    |   |-- LogRefused          2   the log was altered or belongs to another identity
+    |   `-- FrameworkFault      1   a log that cannot be mapped to the planned items
+    |-- RunHeld                 1   another live process holds the run
+    `-- StorageFull             2   the disk is full
+"""
+
+from __future__ import annotations
+
+import difflib
+from collections.abc import Iterable
+
+
+class TamesuError(Exception):
+    """One line for the user: where, what, and what to do."""
+
+    exit_code = 2
+
+
+class UsageError(TamesuError):
+    """The command was called in a way that cannot work."""
+
+
+class UnknownName(UsageError):
+    """A name that nothing carries, with the nearest names that exist."""
+
+    def __init__(self, kind: str, name: str, known: Iterable[str]) -> None:
+        known = sorted(known)
+        near = difflib.get_close_matches(name, known, n=3, cutoff=0.4)
+        if near:
+            hint = f"did you mean {' or '.join(near)}?"
+        elif known:
+            hint = f"known: {', '.join(known[:10])}"
+        else:
+            hint = f"there is no {kind} here"
+        super().__init__(f"no {kind} named '{name}'; {hint}")
+
+
+class NoProject(UsageError):
+    """No folder upwards of the working directory holds `cases/`."""
+
+
+class InvalidDocument(TamesuError):
+    """A file that people write does not hold what it must."""
+
+    exit_code = 1
+
+
+class Refused(TamesuError):
+    """Policy forbids what was asked."""
+
+
+class BudgetRefused(Refused):
+    """The exposure exceeds what the manifest or the caller allows."""
+
+
+class PaymentNeeded(Refused):
+    """Paid work was reached without a hand on the lever."""
+
+
+class ChangedSincePlan(Refused):
+    """The files no longer yield the run that was planned."""
+
+
+class EvidenceError(TamesuError):
+    """Evidence is missing, altered or contradictory."""
+
+    exit_code = 1
+
+
+class LogAbsent(EvidenceError):
+    """The log is not on this machine (a clone or an unpacked package)."""
+
+    exit_code = 2
+
+
+class LogRefused(EvidenceError):
+    """The log was altered after it was recorded, or belongs to another identity."""
+
+    exit_code = 2
+
+
+class FrameworkFault(EvidenceError):
+    """A log whose samples cannot be mapped to the planned items."""
+
+
+class RunHeld(TamesuError):
+    """Another live process holds the run."""
+
+    exit_code = 1
+
+
+class StorageFull(TamesuError):
+    """The disk is full; nothing that was finished is lost."""

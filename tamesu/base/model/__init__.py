@@ -1,0 +1,1 @@
+"""Frozen values that cross the borders between functions; what people author, what is planned, what happened."""

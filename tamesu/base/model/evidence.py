@@ -1,0 +1,316 @@
+"""What happened: attempts, items, runs and money, as recorded on disk.
+
+Times are UTC in ISO 8601. Money is in US dollars. Paths are POSIX; those of artifacts are relative to the
+item's folder, those of logs to the run's folder.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Literal
+
+from tamesu.base.canonical import Json
+
+
+@dataclass(frozen=True, slots=True)
+class Usage:
+    """Tokens of one item, each kind counted once; `total` as the provider states it."""
+
+    input: int = 0
+    output: int = 0
+    cache_read: int = 0
+    cache_write: int = 0
+    reasoning: int = 0
+    total: int = 0
+
+
+@dataclass(frozen=True, slots=True)
+class Fault:
+    """Why something failed: a class name that programs compare, and one line for people."""
+
+    type: str
+    message: str
+
+
+@dataclass(frozen=True, slots=True)
+class SampleScore:
+    """One scorer's result as the log holds it; `number` is None when it is not a finite number."""
+
+    name: str
+    raw: Json
+    number: float | None
+    answer: str | None = None
+    explanation: str | None = None
+    metadata: Mapping[str, Json] | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class SampleEvidence:
+    """One sample of an execution log, reduced to what ingestion needs.
+
+    `interrupted` says that it neither finished nor failed by itself; `in_flight` that it was cut by an
+    uncontrolled death. `calls_without_usage` counts replies that stated no usage.
+    """
+
+    item: str
+    scores: tuple[SampleScore, ...]
+    error: Fault | None
+    usage: Usage | None
+    cost_usd: float | None
+    stop_reason: str | None
+    answered: bool
+    limit: str | None
+    latency_ms: int | None
+    interrupted: bool = False
+    in_flight: bool = False
+    calls_without_usage: int = 0
+
+
+@dataclass(frozen=True, slots=True)
+class StagedEntry:
+    """One line of a staging manifest, as a scorer wrote it; nothing in it is trusted."""
+
+    role: str
+    path: str
+    media_type: str
+    blob: str
+
+
+@dataclass(frozen=True, slots=True)
+class Artifact:
+    role: str
+    path: str
+    sha256: str
+    size: int
+    media_type: str
+
+
+@dataclass(frozen=True, slots=True)
+class RejectedArtifact:
+    role: str
+    path: str
+    reason: str
+
+
+@dataclass(frozen=True, slots=True)
+class Outcome:
+    """What the output is, for review: `generated`, `invalid_artifact` or None when no role is reviewed."""
+
+    status: str | None
+    reason: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class OutputFile:
+    """The artifact that people review: path below the item's folder, SHA-256, size in bytes."""
+
+    path: str
+    sha256: str
+    size: int
+
+
+@dataclass(frozen=True, slots=True)
+class ScoreRecord:
+    """A scorer's result unchanged, its numeric value, and whether it reaches `pass_at`."""
+
+    value: float
+    passed: bool
+    raw: Json
+    answer: str | None = None
+    explanation: str | None = None
+    metadata: Mapping[str, Json] | None = None
+
+
+ItemState = Literal["complete", "failed"]
+AnswerState = Literal["text", "empty", "truncated", "filtered", "none"]
+
+
+@dataclass(frozen=True, slots=True)
+class ItemResult:
+    """result.yml: one item of one run.
+
+    `attempts` counts the attempts that used up one of `max_attempts`; `attempt` is the one this result is
+    of. `final` says that no further attempt will be made without `resume --again`.
+    """
+
+    item: str
+    run_id: str
+    sample: str
+    state: ItemState
+    final: bool
+    attempts: int
+    attempt: int
+    answer: AnswerState
+    stop_reason: str | None
+    limit: str | None
+    error: Fault | None
+    scores: Mapping[str, ScoreRecord]
+    outcome: Outcome
+    output: OutputFile | None
+    artifacts: tuple[Artifact, ...]
+    missing_artifacts: tuple[str, ...]
+    rejected_artifacts: tuple[RejectedArtifact, ...]
+    usage: Usage | None
+    cost_usd: float | None
+    latency_ms: int | None
+    schema_version: int = 1
+
+
+AttemptState = Literal["finished", "interrupted", "died", "corrupt"]
+
+
+@dataclass(frozen=True, slots=True)
+class AttemptRecord:
+    """attempts/<nn>.yml: one Inspect evaluation of the run, pinned by the digest of its log.
+
+    `asked` are the items it was given; `used` those for which it counts against `max_attempts`;
+    `finished` those whose sample ended by itself. `adopted` names the process that closed it when that
+    was not the one that ran it.
+    """
+
+    attempt: int
+    kind: str
+    state: AttemptState
+    log: str | None
+    sha256: str | None
+    log_status: str | None
+    dataset_sha256: str | None
+    launch: str
+    started: str
+    ended: str
+    asked: tuple[str, ...]
+    used: tuple[str, ...]
+    finished: tuple[str, ...]
+    spent_usd: float
+    lost_usd: float
+    calls_lost: int
+    adopted: str | None = None
+    reopened: tuple[str, ...] = ()
+    error: Fault | None = None
+    schema_version: int = 1
+
+
+@dataclass(frozen=True, slots=True)
+class ItemEntry:
+    """One item in a run's inventory: its state, the digest of its sample, of result.yml and of its artifacts."""
+
+    state: ItemState
+    final: bool
+    sample: str
+    result: str
+    artifacts: Mapping[str, str] = field(default_factory=dict)
+
+
+@dataclass(frozen=True, slots=True)
+class LogEntry:
+    """One log of the run: path, SHA-256, and the status that Inspect wrote (recorded, never trusted)."""
+
+    attempt: int
+    path: str | None
+    sha256: str | None
+    status: str | None
+
+
+@dataclass(frozen=True, slots=True)
+class ExecutionRecord:
+    """How the run was executed: versions, endpoint without credentials, task, limits, logs."""
+
+    backend: str
+    inspect_version: str
+    adapter_version: int
+    tamesu_version: str
+    python_version: str
+    model_uri: str
+    base_url_origin: str | None
+    task_file: str
+    task_function: str
+    limits: Mapping[str, Json]
+    parameters: Mapping[str, Json]
+    retries: int
+    timeout_seconds: int
+    concurrency: int
+    concurrency_reached: int | None
+    price: Mapping[str, Json] | None
+    recorded: bool
+    logs: tuple[LogEntry, ...]
+
+
+RunState = Literal["complete", "partial", "failed"]
+
+
+@dataclass(frozen=True, slots=True)
+class IdentityRecord:
+    """Identity as it stands in run.yml, with the named values behind the digests."""
+
+    version: int
+    generation_digest: str
+    scoring_digest: str
+    judgement_digest: str
+    specification_fingerprint: str
+    content_fingerprint: str
+    generation: Mapping[str, Json]
+    scoring: Mapping[str, Json]
+    judgement: Mapping[str, Json]
+    content: Mapping[str, str]
+
+
+@dataclass(frozen=True, slots=True)
+class RunRecord:
+    """run.yml: identity, state, inventory and the execution block of one run."""
+
+    run_id: str
+    eval: str
+    task: str
+    provider: str
+    model: str
+    arm: str
+    repetition: int
+    state: RunState
+    planned: int
+    complete: int
+    failed: int
+    spent_usd: float
+    started: str
+    ended: str
+    error: Fault | None
+    identity: IdentityRecord
+    execution: ExecutionRecord
+    attempts: Mapping[str, str]
+    items: Mapping[str, ItemEntry]
+    schema_version: int = 1
+
+
+LedgerEvent = Literal["reserved", "settled"]
+
+
+@dataclass(frozen=True, slots=True)
+class LedgerEntry:
+    """One line of ledger.jsonl.
+
+    `reserved` holds `usd` for an attempt; `settled` releases it and states what was spent (known from
+    usage) and lost (an upper bound for calls whose usage is unknown).
+    """
+
+    event: LedgerEvent
+    time: str
+    run_id: str
+    attempt: int
+    invocation: str
+    usd: float = 0.0
+    spent_usd: float = 0.0
+    lost_usd: float = 0.0
+    samples: int = 0
+
+
+@dataclass(frozen=True, slots=True)
+class Balance:
+    """A ledger summed up: spent by usage, lost by upper bound, reserved and not yet settled."""
+
+    spent_usd: float
+    lost_usd: float
+    reserved_usd: float
+
+    @property
+    def total_usd(self) -> float:
+        return self.spent_usd + self.lost_usd + self.reserved_usd

@@ -1,0 +1,232 @@
+"""What people author: a case, its dataset, and one eval with everything it refers to, read and resolved.
+
+Paths are POSIX, relative to the project. Text has its BOM removed and its line ends normalised to LF.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Literal
+
+from tamesu.base.canonical import Json
+
+Status = Literal["draft", "active", "complete"]
+
+
+@dataclass(frozen=True, slots=True)
+class EvalRef:
+    """The name of an eval: `<case>/<experiment>/<eval>`."""
+
+    case: str
+    experiment: str
+    eval: str
+
+    def __str__(self) -> str:
+        return f"{self.case}/{self.experiment}/{self.eval}"
+
+
+@dataclass(frozen=True, slots=True)
+class FileDigest:
+    """One file by content: project-relative path, SHA-256 of its bytes, size in bytes."""
+
+    path: str
+    sha256: str
+    size: int
+
+
+@dataclass(frozen=True, slots=True)
+class Item:
+    """One dataset item; `assets` are files counted byte for byte."""
+
+    id: str
+    input: Json
+    expected: Json = None
+    metadata: Mapping[str, Json] | None = None
+    assets: tuple[FileDigest, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Dataset:
+    id: str
+    file: str
+    items: tuple[Item, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Prompt:
+    """A prompt file; `template` says that it is Jinja2 and not literal text."""
+
+    path: str
+    text: str
+    template: bool
+
+
+@dataclass(frozen=True, slots=True)
+class Arm:
+    id: str
+    description: str
+    system: Prompt | None
+    user: Prompt | None
+    parameters: Mapping[str, Json]
+
+
+@dataclass(frozen=True, slots=True)
+class ModelEntry:
+    """One entry of `runs`: a model, the arms it serves, and how often. None: all arms, the default number."""
+
+    provider: str
+    model: str
+    arms: tuple[str, ...] | None = None
+    repetitions: int | None = None
+    parameters: Mapping[str, Json] | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class ItemSelection:
+    """Which items a run asks: all, named ids, the first N, or N at random with a seed."""
+
+    kind: Literal["all", "ids", "first", "random"]
+    ids: tuple[str, ...] = ()
+    count: int = 0
+    seed: int = 0
+
+
+@dataclass(frozen=True, slots=True)
+class Limits:
+    """Limits per sample: US dollars, seconds, tokens, messages, turns, seconds of work."""
+
+    cost_limit: float
+    time_limit: int
+    token_limit: int | None = None
+    message_limit: int | None = None
+    turn_limit: int | None = None
+    working_limit: int | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class ArtifactPolicy:
+    """Roles that an item must or may stage, the role that people review, and the bound per file in bytes."""
+
+    required: tuple[str, ...] = ()
+    allowed: tuple[str, ...] = ()
+    review: str | None = None
+    max_bytes: int = 26_214_400
+
+    @property
+    def roles(self) -> frozenset[str]:
+        review = () if self.review is None else (self.review,)
+        return frozenset((*self.required, *self.allowed, *review))
+
+
+@dataclass(frozen=True, slots=True)
+class Sources:
+    """Executed files. `root` is their common folder: the layout below it is kept in the executed copy."""
+
+    root: str
+    generation: tuple[FileDigest, ...]
+    scoring: tuple[FileDigest, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class ImageReference:
+    """One container image that a source declares: where, and the reference as written."""
+
+    file: str
+    reference: str
+
+
+@dataclass(frozen=True, slots=True)
+class Execution:
+    """How an output is produced; `file` is the task module, `task` the function in it."""
+
+    backend: str
+    file: str
+    task: str
+    task_args: Mapping[str, Json]
+    sources: Sources
+    images: tuple[ImageReference, ...]
+    limits: Limits
+    artifacts: ArtifactPolicy
+    allow_mutable_images: bool
+    options: Mapping[str, Json]
+
+
+@dataclass(frozen=True, slots=True)
+class MechanicalCheck:
+    """A scorer that every sample must produce, and the value from which it passes."""
+
+    scorer: str
+    pass_at: float = 1.0
+
+
+@dataclass(frozen=True, slots=True)
+class Rubric:
+    """What people answer per item; `digest` is over its parsed content and the rationale text."""
+
+    path: str
+    name: str
+    dimensions: tuple[str, ...]
+    digest: str
+
+
+@dataclass(frozen=True, slots=True)
+class Acceptance:
+    requires: tuple[str, ...] = ("mechanical",)
+    required_reviews_per_item: int = 1
+    on_disagreement: str = "adjudicate"
+    selection: str = "none"
+
+
+@dataclass(frozen=True, slots=True)
+class Policy:
+    """Judgement: what counts as good. Never part of a run's identity."""
+
+    mechanical: tuple[MechanicalCheck, ...]
+    human_rubric: Rubric | None
+    acceptance: Acceptance
+    primary_metric: str
+    secondary_metrics: tuple[str, ...]
+    tolerate_failed: float
+
+
+@dataclass(frozen=True, slots=True)
+class Defaults:
+    """Plan-wide settings. `concurrency` is the number of calls in flight per endpoint."""
+
+    items: ItemSelection
+    repetitions: int
+    concurrency: int
+    timeout_seconds: int
+    retries: int
+    max_attempts: int
+    budget_usd: float
+    parameters: Mapping[str, Json]
+
+
+@dataclass(frozen=True, slots=True)
+class Eval:
+    """One eval.yml with everything it refers to, read and resolved.
+
+    `recordings` maps a project-relative path named in `parameters.recordings` to its content digest.
+    `content` lists every file that the eval was read from, for the content fingerprint.
+    """
+
+    ref: EvalRef
+    file: str
+    name: str
+    question: str
+    description: str
+    status: Status
+    task: str
+    dataset: Dataset
+    execution: Execution
+    defaults: Defaults
+    arms: tuple[Arm, ...]
+    models: tuple[ModelEntry, ...]
+    policy: Policy
+    recordings: Mapping[str, FileDigest]
+    content: tuple[FileDigest, ...]
+
+    def arm(self, arm_id: str) -> Arm:
+        return next(arm for arm in self.arms if arm.id == arm_id)

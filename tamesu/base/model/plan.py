@@ -1,0 +1,232 @@
+"""What is intended: rendered samples, runs with their identity, and what is owed of them."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from enum import StrEnum
+from typing import Literal
+
+from tamesu.base.canonical import Json
+from tamesu.base.model.manifest import (
+    ArtifactPolicy,
+    EvalRef,
+    FileDigest,
+    ImageReference,
+    Limits,
+    Policy,
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Message:
+    role: Literal["system", "user"]
+    content: str
+
+
+@dataclass(frozen=True, slots=True)
+class Sample:
+    """One item as the model will see it; `digest` covers all fields and the item's assets."""
+
+    item: str
+    messages: tuple[Message, ...]
+    target: Json
+    metadata: Mapping[str, Json]
+    digest: str
+
+
+@dataclass(frozen=True, slots=True)
+class FrozenDataset:
+    """The selected items rendered for one arm; `digest` is over the (item, digest) pairs in order."""
+
+    samples: tuple[Sample, ...]
+    digest: str
+
+
+@dataclass(frozen=True, slots=True)
+class Identity:
+    """The partitioned fingerprint of a run and the named values it was computed from.
+
+    `generation`, `scoring` and `judgement` map field names to values; the digests are over those maps.
+    `specification` covers all three, `content` the bytes of every file read.
+    """
+
+    version: int
+    generation: Mapping[str, Json]
+    scoring: Mapping[str, Json]
+    judgement: Mapping[str, Json]
+    generation_digest: str
+    scoring_digest: str
+    judgement_digest: str
+    specification_fingerprint: str
+    content_fingerprint: str
+    content: tuple[FileDigest, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Price:
+    """US dollars per million tokens. `free` marks a model that costs nothing by declaration."""
+
+    input: float
+    output: float
+    cache_read: float = 0.0
+    cache_write: float = 0.0
+    free: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class SourceCopy:
+    """A source as it is copied beside the run: project path, path below the copy, content."""
+
+    path: str
+    target: str
+    sha256: str
+
+
+@dataclass(frozen=True, slots=True)
+class RunSpec:
+    """One model x arm x repetition, completely resolved; all that execute and ingest need.
+
+    Money is in US dollars per sample; `timeout_seconds` is per model call.
+    """
+
+    ref: EvalRef
+    run_id: str
+    task: str
+    backend: str
+    provider: str
+    model: str
+    model_uri: str
+    base_url_origin: str | None
+    arm: str
+    repetition: int
+    parameters: Mapping[str, Json]
+    recordings: SourceCopy | None
+    retries: int
+    timeout_seconds: int
+    max_attempts: int
+    concurrency: int
+    limits: Limits
+    task_file: str
+    task_function: str
+    task_args: Mapping[str, Json]
+    options: Mapping[str, Json]
+    sources: tuple[SourceCopy, ...]
+    images: tuple[ImageReference, ...]
+    artifacts: ArtifactPolicy
+    policy: Policy
+    price: Price | None
+    largest_call_usd: float
+    items: tuple[str, ...]
+    dataset_digest: str
+    identity: Identity
+
+    @property
+    def paid(self) -> bool:
+        return self.price is None or not self.price.free
+
+    @property
+    def exposure_per_sample(self) -> float:
+        """The most that one attempt at one sample can cost: the limit, and the call that trips it."""
+        return self.limits.cost_limit + self.largest_call_usd if self.paid else 0.0
+
+    @property
+    def endpoint(self) -> str:
+        """What a concurrency cap is about: one key for all recorded models, one per live model."""
+        if self.provider == "replay":
+            return "replay"
+        return f"{self.model_uri}@{self.base_url_origin or 'default'}"
+
+
+class SlotState(StrEnum):
+    """Where one slot of the plan stands."""
+
+    OWED = "owed"
+    RUNNING = "running"
+    PARTIAL = "partial"
+    BANKED = "banked"
+    FAILED = "failed"
+    DRIFTED = "drifted"
+
+
+@dataclass(frozen=True, slots=True)
+class Holder:
+    """A live process that holds a run: process id, host, UTC time since when."""
+
+    pid: int
+    host: str
+    since: str
+
+
+@dataclass(frozen=True, slots=True)
+class Slot:
+    """One planned run with what the evidence says about it.
+
+    `pending` are the items that another attempt would ask; `unclosed` says that an earlier attempt left
+    evidence which is not ingested yet. `problem` is a line about evidence that does not verify.
+    """
+
+    spec: RunSpec
+    state: SlotState
+    complete: int
+    failed: int
+    pending: tuple[str, ...]
+    next_attempt: int
+    unclosed: bool
+    holder: Holder | None = None
+    problem: str | None = None
+    policy_then: str | None = None
+
+    @property
+    def exposure_usd(self) -> float:
+        return self.spec.exposure_per_sample * len(self.pending)
+
+
+@dataclass(frozen=True, slots=True)
+class FoundRun:
+    """A run on disk that serves no slot: why (`stale` with its cause, or `extra`) and what redoing costs."""
+
+    run_id: str
+    kind: Literal["stale", "extra"]
+    causes: tuple[str, ...]
+    redo_usd: float
+    remedy: str
+
+
+LaunchMode = Literal["execute", "ingest"]
+
+
+@dataclass(frozen=True, slots=True)
+class Launch:
+    """Runs that one process works off together; mode `ingest` only closes what an earlier one left."""
+
+    id: str
+    ref: EvalRef
+    runs: tuple[str, ...]
+    mode: LaunchMode
+    paid: bool
+    exposure_usd: float
+    next_attempts: tuple[int, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class EvalPlan:
+    """Everything that is known about one eval before anything starts."""
+
+    ref: EvalRef
+    slots: tuple[Slot, ...]
+    found: tuple[FoundRun, ...]
+    launches: tuple[Launch, ...]
+    spent_usd: float
+    reserved_usd: float
+    budget_usd: float
+    blockers: tuple[str, ...]
+    policy_changed: str | None = None
+
+    @property
+    def exposure_usd(self) -> float:
+        return sum(launch.exposure_usd for launch in self.launches)
+
+    @property
+    def incomplete(self) -> tuple[Slot, ...]:
+        return tuple(slot for slot in self.slots if slot.state is not SlotState.BANKED)

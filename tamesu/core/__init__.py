@@ -1,0 +1,1 @@
+"""Pure functions from values to values: no paths, clock, environment or globals."""

@@ -1,0 +1,1 @@
+"""How outputs are produced; one folder per execution backend."""

@@ -1,0 +1,1 @@
+"""Documents that people write: strict YAML, JSON Schema, positions."""

@@ -1,0 +1,1 @@
+"""Where everything lies on disk, and how it is written so that a crash loses nothing."""

@@ -1,0 +1,1 @@
+"""One module per arrow of the pipeline: read, call the core, write."""
