@@ -3,13 +3,17 @@
 from __future__ import annotations
 
 import hashlib
-from typing import TypeAlias
+from typing import TYPE_CHECKING, Any, TypeAlias
 
 import rfc8785
 
 from tamesu.base.errors import InvalidDocument
 
-Json: TypeAlias = "None | bool | int | float | str | list[Json] | dict[str, Json]"
+if TYPE_CHECKING:
+    Json: TypeAlias = "None | bool | int | float | str | list[Json] | dict[str, Json]"
+else:
+    # msgspec resolves annotations at run time and follows no recursive alias
+    Json = Any
 
 
 def canonical_bytes(value: Json) -> bytes:
@@ -18,7 +22,7 @@ def canonical_bytes(value: Json) -> bytes:
     Raises InvalidDocument for numbers that JSON cannot carry exactly (beyond 2**53, NaN, infinity).
     """
     try:
-        return rfc8785.dumps(value)  # type: ignore[arg-type]
+        return rfc8785.dumps(value)
     except (rfc8785.CanonicalizationError, UnicodeEncodeError) as error:
         raise InvalidDocument(
             f"a value has no canonical JSON form: {error}; write it as a string"

@@ -57,7 +57,6 @@ class SampleEvidence:
     scores: tuple[SampleScore, ...]
     error: Fault | None
     usage: Usage | None
-    cost_usd: float | None
     stop_reason: str | None
     answered: bool
     limit: str | None
@@ -112,9 +111,9 @@ class OutputFile:
 
 @dataclass(frozen=True, slots=True)
 class ScoreRecord:
-    """A scorer's result unchanged, its numeric value, and whether it reaches `pass_at`."""
+    """A scorer's result unchanged, its value as a finite number if it has one, and whether it passes."""
 
-    value: float
+    value: float | None
     passed: bool
     raw: Json
     answer: str | None = None
@@ -131,14 +130,14 @@ class ItemResult:
     """result.yml: one item of one run.
 
     `attempts` counts the attempts that used up one of `max_attempts`; `attempt` is the one this result is
-    of. `final` says that no further attempt will be made without `resume --again`.
+    of. `retryable` says that a further attempt may end otherwise; it is False for what is complete.
     """
 
     item: str
     run_id: str
     sample: str
     state: ItemState
-    final: bool
+    retryable: bool
     attempts: int
     attempt: int
     answer: AnswerState
@@ -176,7 +175,6 @@ class AttemptRecord:
     sha256: str | None
     log_status: str | None
     dataset_sha256: str | None
-    launch: str
     started: str
     ended: str
     asked: tuple[str, ...]
@@ -185,8 +183,8 @@ class AttemptRecord:
     spent_usd: float
     lost_usd: float
     calls_lost: int
+    versions: Mapping[str, str]
     adopted: str | None = None
-    reopened: tuple[str, ...] = ()
     error: Fault | None = None
     schema_version: int = 1
 
@@ -196,7 +194,8 @@ class ItemEntry:
     """One item in a run's inventory: its state, the digest of its sample, of result.yml and of its artifacts."""
 
     state: ItemState
-    final: bool
+    retryable: bool
+    attempts: int
     sample: str
     result: str
     artifacts: Mapping[str, str] = field(default_factory=dict)

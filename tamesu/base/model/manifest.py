@@ -130,7 +130,7 @@ class Sources:
 
 @dataclass(frozen=True, slots=True)
 class ImageReference:
-    """One container image that a source declares: where, and the reference as written."""
+    """One container image that a source declares: the path below the executed copy, the reference as written."""
 
     file: str
     reference: str

@@ -26,12 +26,13 @@ class Message:
 
 @dataclass(frozen=True, slots=True)
 class Sample:
-    """One item as the model will see it; `digest` covers all fields and the item's assets."""
+    """One item as the model will see it; `digest` covers all fields, `assets` are digests of files."""
 
     item: str
     messages: tuple[Message, ...]
     target: Json
     metadata: Mapping[str, Json]
+    assets: tuple[str, ...]
     digest: str
 
 
@@ -87,7 +88,7 @@ class SourceCopy:
 class RunSpec:
     """One model x arm x repetition, completely resolved; all that execute and ingest need.
 
-    Money is in US dollars per sample; `timeout_seconds` is per model call.
+    `sources` are those of generation. Money is in US dollars per sample; `timeout_seconds` is per model call.
     """
 
     ref: EvalRef
@@ -111,15 +112,23 @@ class RunSpec:
     task_function: str
     task_args: Mapping[str, Json]
     options: Mapping[str, Json]
+    allow_mutable_images: bool
     sources: tuple[SourceCopy, ...]
+    scoring_sources: tuple[SourceCopy, ...]
     images: tuple[ImageReference, ...]
     artifacts: ArtifactPolicy
     policy: Policy
     price: Price | None
     largest_call_usd: float
     items: tuple[str, ...]
-    dataset_digest: str
+    sample_digests: Mapping[str, str]
+    assets: Mapping[str, tuple[str, ...]]
     identity: Identity
+
+    @property
+    def executed(self) -> tuple[SourceCopy, ...]:
+        """All sources of the executed copy, those of scoring included."""
+        return (*self.sources, *self.scoring_sources)
 
     @property
     def paid(self) -> bool:

@@ -1,0 +1,34 @@
+"""The plan of this invocation, frozen once; every rule looks things up in it.
+
+PLAN       the frozen plan (tamesu.stages.rules.RulesView)
+EVAL, RUN  path patterns with the wildcards case, experiment, eval (and run)
+TAMESU     the command line of this environment
+"""
+
+import shlex
+import sys
+
+from tamesu.base.errors import TamesuError
+from tamesu.stages.rules import RECEIPTS, rules_view
+
+EVAL = "cases/{case}/experiments/{experiment}/evals/{eval}"
+RUN = f"{EVAL}/runs/{{run}}"
+PAGE = "build/{case}/{experiment}/{eval}.html"
+TAMESU = f"{shlex.quote(sys.executable)} -m tamesu"
+
+try:
+    PLAN = rules_view(config)
+except TamesuError as error:
+    sys.exit(f"tamesu: {error}")
+
+PLAN_FILE = PLAN.plan_file
+
+
+wildcard_constraints:
+    case="[^/]+",
+    experiment="[^/]+",
+    eval="[^/]+",
+    run="[^/]+",
+    item="[^/]+",
+    attempt="[0-9]+",
+    launch="[0-9a-f]+",

@@ -1,0 +1,27 @@
+"""Freeze: the frozen dataset and the sealed sources of the runs that are owed.
+
+Input   every file that the runs were read from (content decides through the run ID, times do not)
+Output  a receipt per launch; runs/<run>/inspect/input.jsonl is written beside it
+"""
+
+
+rule freeze:
+    input:
+        lambda wildcards: [ancient(path) for path in PLAN.sources(wildcards.launch)],
+    output:
+        f"{RECEIPTS}/freeze-{{launch}}",
+    wildcard_constraints:
+        launch=PLAN.one_of(PLAN.launches),
+    shell:
+        "{TAMESU} freeze {wildcards.launch:q} --plan {PLAN_FILE:q} --receipt {output:q}"
+
+
+rule frozen_dataset:
+    input:
+        lambda wildcards: PLAN.receipt("freeze", wildcards.run),
+    output:
+        update(f"{RUN}/inspect/input.jsonl"),
+    wildcard_constraints:
+        run=PLAN.one_of(PLAN.unfrozen),
+    shell:
+        "test -s {output:q}"

@@ -1,0 +1,59 @@
+"""The plan as one Snakemake invocation and all of its jobs see it: frozen once, read by every parse."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from tamesu.base.model.plan import LaunchMode
+
+
+@dataclass(frozen=True, slots=True)
+class PlannedLaunch:
+    """One launch; `allowed` says that it may start, else `refusal` is the line that says why not."""
+
+    id: str
+    eval: str
+    runs: tuple[str, ...]
+    mode: LaunchMode
+    paid: bool
+    exposure_usd: float
+    budget_usd: float
+    allowed: bool
+    refusal: str | None
+
+
+@dataclass(frozen=True, slots=True)
+class PlannedRun:
+    """One slot of the plan. Paths are POSIX, relative to the project; `launch` is None when nothing is owed."""
+
+    run_id: str
+    eval: str
+    folder: str
+    launch: str | None
+    attempt: int
+    frozen: bool
+    sources: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class PlannedEval:
+    """One eval's derived files, and a line per slot that is not banked."""
+
+    name: str
+    folder: str
+    page: str
+    runs: tuple[str, ...]
+    incomplete: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class WorkflowPlan:
+    """Everything rules look up. `invocation` is unique; reservations under it add up to at most `pay_usd`."""
+
+    invocation: str
+    pay_usd: float | None
+    again: bool
+    launches: tuple[PlannedLaunch, ...]
+    runs: tuple[PlannedRun, ...]
+    evals: tuple[PlannedEval, ...]
+    broken: tuple[str, ...] = ()

@@ -1,0 +1,183 @@
+"""Commands that only read: lint, plan, status, where."""
+
+from __future__ import annotations
+
+import click
+from rich.console import Console
+from rich.table import Table
+
+from tamesu.base.errors import InvalidDocument
+from tamesu.base.model.manifest import EvalRef
+from tamesu.base.model.plan import EvalPlan, Slot, SlotState
+from tamesu.cli.session import chosen, emit_json, project_here, say
+from tamesu.core.planning import Grouping, Retries
+from tamesu.core.rows import SlotEvidence, build_rows
+from tamesu.core.standing import Standing, standing
+from tamesu.edge.documents.eval_reader import read_eval
+from tamesu.edge.store.locks import describe
+from tamesu.edge.store.paths import Project
+from tamesu.stages.plan import Planned, digest_cache, plan_eval
+from tamesu.stages.summary import slot_results
+from tamesu.stages.workflow import slot_line
+from tamesu.workflow_files import profile, snakefile
+
+
+@click.command()
+@click.argument("name", required=False)
+def lint(name: str | None) -> None:
+    """Check manifests, prompts, datasets and sources; nothing is executed."""
+    project = project_here()
+    errors = 0
+    refs = chosen(project, name)
+    for ref in refs:
+        for finding in read_eval(project, ref).findings:
+            errors += finding.severity == "error"
+            say(str(finding))
+    if errors:
+        raise SystemExit(1)
+    say(f"{len(refs)} eval(s): no errors")
+
+
+@click.command()
+@click.argument("name", required=False)
+@click.option("--json", "as_json", is_flag=True, help="Print the plan as JSON.")
+def plan(name: str | None, as_json: bool) -> None:
+    """Show what is owed, what it may cost, and what blocks it."""
+    project = project_here()
+    planned = _planned(project, chosen(project, name))
+    if as_json:
+        emit_json([plan_view(one.plan) for one in planned])
+        return
+    for one in planned:
+        _show_plan(one)
+
+
+def plan_view(one: EvalPlan) -> dict[str, object]:
+    """Return a plan as plain values for `--json`."""
+    return {
+        "eval": str(one.ref),
+        "exposure_usd": one.exposure_usd,
+        "spent_usd": one.spent_usd,
+        "reserved_usd": one.reserved_usd,
+        "budget_usd": one.budget_usd,
+        "blockers": list(one.blockers),
+        "policy_changed": one.policy_changed,
+        "runs": [_slot_view(slot) for slot in one.slots],
+        "found": [
+            {"run_id": run.run_id, "kind": run.kind, "causes": list(run.causes), "redo_usd": run.redo_usd}
+            for run in one.found
+        ],
+    }
+
+
+def _slot_view(slot: Slot) -> dict[str, object]:
+    return {
+        "run_id": slot.spec.run_id,
+        "provider": slot.spec.provider,
+        "model": slot.spec.model,
+        "arm": slot.spec.arm,
+        "repetition": slot.spec.repetition,
+        "state": slot.state.value,
+        "planned": len(slot.spec.items),
+        "complete": slot.complete,
+        "failed": slot.failed,
+        "pending": len(slot.pending),
+        "exposure_usd": slot.exposure_usd,
+        "problem": slot.problem,
+        "holder": slot.holder,
+    }
+
+
+def _planned(project: Project, refs: tuple[EvalRef, ...]) -> list[Planned]:
+    cache = digest_cache(project)
+    planned = [plan_eval(project, ref, Grouping.BATCHED, Retries.BOUNDED, cache) for ref in refs]
+    cache.save()
+    return planned
+
+
+def _show_plan(one: Planned) -> None:
+    plan = one.plan
+    table = Table(title=str(plan.ref), title_justify="left", title_style="bold")
+    for column in ("model", "arm", "rep", "state", "items", "pending", "up to USD"):
+        table.add_column(column, justify="left" if column in {"model", "arm", "state"} else "right")
+    for slot in plan.slots:
+        table.add_row(
+            slot.spec.model,
+            slot.spec.arm,
+            str(slot.spec.repetition),
+            slot.state.value,
+            f"{slot.complete}/{len(slot.spec.items)}",
+            str(len(slot.pending)),
+            f"{slot.exposure_usd:.4f}" if slot.spec.paid else "free",
+        )
+    Console().print(table)
+    say(
+        f"exposure up to {plan.exposure_usd:.4f} USD, spent {plan.spent_usd:.4f}, "
+        f"reserved {plan.reserved_usd:.4f}, budget {plan.budget_usd:.4f}"
+    )
+    _show_notes(plan)
+
+
+def _show_notes(plan: EvalPlan) -> None:
+    for run in plan.found:
+        say(f"{run.kind}: {run.run_id}: {'; '.join(run.causes)}; {run.remedy}")
+    if plan.policy_changed:
+        say(f"policy changed after the evidence existed: {plan.policy_changed}")
+    for slot in plan.slots:
+        if slot.problem:
+            say(f"problem: {slot.spec.run_id}: {slot.problem}")
+        if slot.holder is not None:
+            say(f"running: {slot.spec.run_id} is held by {describe(slot.holder)}")
+    for blocker in plan.blockers:
+        say(f"blocked: {blocker}")
+
+
+@click.command()
+@click.argument("name", required=False)
+@click.option("--json", "as_json", is_flag=True, help="Print as JSON.")
+@click.option("--check", is_flag=True, help="Exit 1 when a run is not banked.")
+def status(name: str | None, as_json: bool, check: bool) -> None:
+    """Say where each eval stands."""
+    project = project_here()
+    cache = digest_cache(project)
+    incomplete = False
+    views = []
+    for ref in chosen(project, name):
+        try:
+            one = plan_eval(project, ref, Grouping.BATCHED, Retries.BOUNDED, cache)
+        except InvalidDocument as error:
+            incomplete = True
+            views.append({"eval": str(ref), "standing": Standing.INVALID.value, "problem": str(error)})
+            if not as_json:
+                say(f"{ref}: {Standing.INVALID.value}: {error}")
+            continue
+        incomplete = incomplete or bool(one.plan.incomplete)
+        word = _standing(project, one)
+        views.append({"standing": word.value, **plan_view(one.plan)})
+        if not as_json:
+            _show_status(one, word)
+    cache.save()
+    if as_json:
+        emit_json(views)
+    if check and incomplete:
+        raise SystemExit(1)
+
+
+def _standing(project: Project, one: Planned) -> Standing:
+    slots = [SlotEvidence(slot.spec, slot.state, slot_results(project, slot)) for slot in one.plan.slots]
+    return standing(one.evaluation, one.plan.slots, build_rows(slots, one.evaluation.policy))
+
+
+def _show_status(one: Planned, word: Standing) -> None:
+    banked = sum(slot.state is SlotState.BANKED for slot in one.plan.slots)
+    say(f"{one.plan.ref}: {word.value}; {banked}/{len(one.plan.slots)} runs banked")
+    for slot in one.plan.incomplete:
+        say(f"  {slot_line(slot)}")
+    _show_notes(one.plan)
+
+
+@click.command()
+@click.argument("what", type=click.Choice(["snakefile", "profile"]))
+def where(what: str) -> None:
+    """Print where the packaged workflow lies."""
+    say(str(snakefile() if what == "snakefile" else profile()))

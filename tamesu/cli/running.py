@@ -1,0 +1,151 @@
+"""Commands that may spend: run and resume. And rescore, which never does."""
+
+from __future__ import annotations
+
+import os
+import signal
+import subprocess
+import sys
+from collections.abc import Sequence
+from pathlib import Path
+
+import click
+
+from tamesu.base.errors import LogAbsent, Refused
+from tamesu.base.model.manifest import EvalRef
+from tamesu.base.model.workflow import WorkflowPlan
+from tamesu.cli.outcome import show_outcome
+from tamesu.cli.session import chosen, project_here, say
+from tamesu.core.planning import Grouping, Retries
+from tamesu.edge.backends.protocol import backend
+from tamesu.edge.store.locks import Presence, held
+from tamesu.edge.store.paths import Project
+from tamesu.stages.freeze import read_spec
+from tamesu.stages.ingest import Extent, ingest_run
+from tamesu.stages.metrics import make_tables
+from tamesu.stages.plan import digest_cache, plan_eval
+from tamesu.stages.report import make_report
+from tamesu.stages.workflow import make_workflow_plan, save_plan, stale_views
+from tamesu.workflow_files import profile, snakefile
+
+_UNLIMITED = 1e12
+
+
+@click.command()
+@click.argument("name", required=False)
+@click.option("--pay-usd", type=float, help="Ceiling for this invocation; the default is each eval's budget.")
+def run(name: str | None, pay_usd: float | None) -> None:
+    """Work off what is owed, then write tables and reports. Spends up to the budget."""
+    _work_off(name, pay_usd, Retries.BOUNDED)
+
+
+@click.command()
+@click.argument("name", required=False)
+@click.option("--again", is_flag=True, help="Ask items once more that are final by failure.")
+@click.option("--pay-usd", type=float, help="Ceiling for this invocation; the default is each eval's budget.")
+def resume(name: str | None, again: bool, pay_usd: float | None) -> None:
+    """Go on with partial runs: only items that are not final, in a new attempt of the same run."""
+    _work_off(name, pay_usd, Retries.AGAIN if again else Retries.BOUNDED)
+
+
+def _work_off(name: str | None, pay_usd: float | None, retries: Retries) -> None:
+    project = project_here()
+    refs = chosen(project, name)
+    ceiling = _UNLIMITED if pay_usd is None else pay_usd
+    plan = make_workflow_plan(project, refs, Grouping.BATCHED, retries, ceiling)
+    if plan.broken:
+        for line in plan.broken[1:]:
+            click.echo(f"tamesu: {line}", err=True)
+        click.echo(f"tamesu: {plan.broken[0]}", err=True)
+        raise SystemExit(1)
+    refused = [launch.refusal for launch in plan.launches if launch.refusal]
+    if refused:
+        raise Refused(refused[0])
+    interrupted = 0
+    if plan.launches or _stale(project, refs):
+        interrupted = _snakemake(project, plan, save_plan(project, plan))
+    incomplete = show_outcome(project, refs)
+    if interrupted:
+        raise SystemExit(interrupted)
+    if incomplete:
+        raise SystemExit(1)
+
+
+def _stale(project: Project, refs: Sequence[EvalRef]) -> bool:
+    cache = digest_cache(project)
+    return any(
+        stale_views(project, plan_eval(project, ref, Grouping.BATCHED, Retries.BOUNDED, cache), cache)
+        for ref in refs
+    )
+
+
+def _snakemake(project: Project, plan: WorkflowPlan, plan_file: Path) -> int:
+    """Run Snakemake over the plan; return 0, or the exit code of the signal that ended it."""
+    presence = Presence(project.lock("invocations"))
+    if presence.alone():
+        _clear_dead_locks(project)
+    targets = [path for one in plan.evals for path in (f"{one.folder}/evaluation-report.md", one.page)]
+    command = [
+        *(sys.executable, "-m", "snakemake"),
+        *("--snakefile", str(snakefile())),
+        *("--workflow-profile", str(profile())),
+        *("--directory", str(project.root)),
+        *("--config", f"plan={plan_file}"),
+        *("--quiet", "all"),
+        "--",
+        *targets,
+    ]
+    child = subprocess.Popen(command, start_new_session=True, pass_fds=(presence.fileno(),))
+    try:
+        return _wait(child)
+    finally:
+        presence.close()
+
+
+def _wait(child: subprocess.Popen[bytes]) -> int:
+    """Wait for Snakemake; a signal is passed on to its whole group as SIGINT, so that all ends tidily."""
+    received: list[int] = []
+
+    def forward(number: int, _frame: object) -> None:
+        received.append(number)
+        os.killpg(child.pid, signal.SIGINT)
+
+    before = {number: signal.signal(number, forward) for number in (signal.SIGINT, signal.SIGTERM)}
+    try:
+        child.wait()
+    finally:
+        for number, handler in before.items():
+            signal.signal(number, handler)
+    return 128 + received[0] if received else 0
+
+
+def _clear_dead_locks(project: Project) -> None:
+    """Remove the locks that a killed Snakemake left; called only when no invocation is alive."""
+    for lock in (project.root / ".snakemake" / "locks").glob("*"):
+        lock.unlink(missing_ok=True)
+
+
+@click.command()
+@click.argument("name", required=False)
+def rescore(name: str | None) -> None:
+    """Ingest every log again after verifying it, then recompute verdicts, tables and reports. Free."""
+    project = project_here()
+    for ref in chosen(project, name):
+        cache = digest_cache(project)
+        planned = plan_eval(project, ref, Grouping.BATCHED, Retries.BOUNDED, cache)
+        for slot in planned.plan.slots:
+            folder = project.eval(ref).run(slot.spec.run_id)
+            if not any(folder.attempts.glob("*.yml")):
+                continue
+            try:
+                spec = read_spec(folder)
+                with held(project.lock(spec.run_id), spec.run_id, 5.0):
+                    record = ingest_run(project, backend(spec.backend), spec, Extent.ALL)
+            except LogAbsent as error:
+                say(f"{slot.spec.run_id}: {error}")
+                continue
+            say(f"{spec.run_id}: {record.state}, {record.complete}/{record.planned}")
+        planned = plan_eval(project, ref, Grouping.BATCHED, Retries.BOUNDED, cache)
+        make_tables(project, planned, cache)
+        make_report(project, planned, cache)
+        cache.save()

@@ -1,0 +1,62 @@
+"""What every command shares: the project, one-line errors, exit codes."""
+
+from __future__ import annotations
+
+import errno
+import sys
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any, NoReturn
+
+import click
+import msgspec
+
+from tamesu.base.errors import TamesuError
+from tamesu.base.model.manifest import EvalRef
+from tamesu.edge.store.paths import Project, find_project
+from tamesu.stages.plan import find_ref
+
+_FULL_DISK = frozenset({errno.ENOSPC, errno.EDQUOT})
+
+
+def project_here() -> Project:
+    """Return the project of the working directory."""
+    return find_project(Path.cwd())
+
+
+def chosen(project: Project, name: str | None) -> tuple[EvalRef, ...]:
+    """Return the named eval, or all of the project."""
+    return project.refs() if name is None else (find_ref(project, name),)
+
+
+def say(line: str) -> None:
+    """Print one line at once, so that it appears while a command is still at work."""
+    click.echo(line)
+    sys.stdout.flush()
+
+
+def emit_json(value: object) -> None:
+    """Print a value as JSON."""
+    click.echo(msgspec.json.format(msgspec.json.encode(value), indent=2).decode())
+
+
+def fail(line: str, code: int) -> NoReturn:
+    """End with one line on stderr."""
+    click.echo(f"tamesu: {line}", err=True)
+    raise SystemExit(code)
+
+
+def guarded(command: Callable[[], Any]) -> None:
+    """Run the command line; a user's mistake ends in one line and its exit code, never in a traceback."""
+    try:
+        command()
+    except TamesuError as error:
+        fail(str(error), error.exit_code)
+    except KeyboardInterrupt:
+        fail("interrupted; run again to go on, what was finished is kept", 130)
+    except OSError as error:
+        if error.errno in _FULL_DISK:
+            fail(f"{error.filename or 'the disk'}: the disk is full; free space and run again", 2)
+        if error.filename is None:
+            raise
+        fail(f"{error.filename}: {error.strerror}", 2)

@@ -1,0 +1,85 @@
+"""Closing an attempt: what it used up, what it finished, and what it cost."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from tamesu.base.model.evidence import AttemptRecord, AttemptState, SampleEvidence
+from tamesu.base.model.plan import RunSpec
+from tamesu.core.pricing import usage_cost
+
+
+@dataclass(frozen=True, slots=True)
+class Closing:
+    """The verdict on one attempt; see AttemptRecord for the fields."""
+
+    state: AttemptState
+    used: tuple[str, ...]
+    finished: tuple[str, ...]
+    spent_usd: float
+    lost_usd: float
+    calls_lost: int
+
+
+def attempt_state(log_status: str | None, survived: bool) -> AttemptState:
+    """Return how an attempt ended; `survived` says that its own process closes it.
+
+    A recovered log says 'error', so after a death that word means nothing.
+    """
+    if log_status == "cancelled":
+        return "interrupted"
+    if log_status == "success" or (survived and log_status == "error"):
+        return "finished"
+    return "died"
+
+
+def close_attempt(
+    spec: RunSpec,
+    asked: Sequence[str],
+    samples: Sequence[SampleEvidence],
+    state: AttemptState,
+    in_flight_known: bool,
+) -> Closing:
+    """Return the verdict on an attempt from the samples its log holds.
+
+    An attempt that ended by itself uses up one try of every item it asked; a death uses up one of what was
+    finished or in flight; an interruption by the user only of what was finished. Calls whose usage never
+    arrived are charged at their upper bound. When nobody knows which items were in flight, as many as the
+    concurrency allowed are charged at the full exposure of a sample.
+    """
+    finished = tuple(s.item for s in samples if not s.interrupted and not s.in_flight)
+    in_flight = tuple(s.item for s in samples if s.in_flight)
+    if state == "finished":
+        used = tuple(asked)
+    elif state == "died":
+        used = (*finished, *in_flight)
+    else:
+        used = finished
+    known_lost = sum(s.calls_without_usage + (s.interrupted or s.in_flight) for s in samples)
+    lost_usd = known_lost * spec.largest_call_usd
+    if state in {"died", "corrupt"} and not in_flight_known:
+        unknown = min(len(asked) - len(finished), spec.concurrency)
+        known_lost += unknown
+        lost_usd += unknown * spec.exposure_per_sample
+    return Closing(
+        state=state,
+        used=tuple(item for item in asked if item in set(used)),
+        finished=tuple(item for item in asked if item in set(finished)),
+        spent_usd=round(math.fsum(sample_cost(spec, sample) or 0.0 for sample in samples), 9),
+        lost_usd=round(lost_usd, 9) if spec.paid else 0.0,
+        calls_lost=known_lost,
+    )
+
+
+def sample_cost(spec: RunSpec, sample: SampleEvidence) -> float | None:
+    """Return what a sample cost in US dollars; None when tokens or price are unknown."""
+    if spec.price is None or sample.usage is None:
+        return 0.0 if spec.price is not None and spec.price.free else None
+    return 0.0 if spec.price.free else usage_cost(sample.usage, spec.price)
+
+
+def attempts_used(attempts: Sequence[AttemptRecord], item: str) -> int:
+    """Return how many of `max_attempts` an item has used up."""
+    return sum(item in set(attempt.used) for attempt in attempts)

@@ -1,0 +1,147 @@
+"""Ingestion: from the samples of an execution log to item results. The log's own status is never trusted."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+
+from tamesu.base.errors import FrameworkFault
+from tamesu.base.model.evidence import (
+    AnswerState,
+    Artifact,
+    Fault,
+    ItemResult,
+    Outcome,
+    OutputFile,
+    RejectedArtifact,
+    SampleEvidence,
+    ScoreRecord,
+)
+from tamesu.base.model.manifest import MechanicalCheck
+from tamesu.base.model.plan import RunSpec
+from tamesu.core.attempts import sample_cost
+
+TRUNCATED = frozenset({"max_tokens", "model_length"})
+FILTERED = frozenset({"content_filter"})
+
+
+@dataclass(frozen=True, slots=True)
+class StagedOutput:
+    """What an item's staging area yielded after every rejection."""
+
+    artifacts: tuple[Artifact, ...] = ()
+    rejected: tuple[RejectedArtifact, ...] = ()
+    missing: tuple[str, ...] = ()
+    outcome: Outcome = Outcome(None)
+    output: OutputFile | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Verdict:
+    """The state of an item and why it failed; `retryable` is False for what is complete."""
+
+    state: str
+    retryable: bool
+    error: Fault | None
+
+
+def check_samples(planned: Iterable[str], found: Sequence[str]) -> None:
+    """Raise FrameworkFault unless every sample of the log was asked, and asked once."""
+    repeated = [name for name, count in Counter(found).items() if count > 1]
+    if repeated:
+        raise FrameworkFault(f"the log holds item '{repeated[0]}' more than once")
+    unexpected = sorted(set(found) - set(planned))
+    if unexpected:
+        raise FrameworkFault(f"the log holds item '{unexpected[0]}' that this attempt did not ask")
+
+
+def item_verdict(spec: RunSpec, sample: SampleEvidence | None) -> Verdict:
+    """Return the state of one item from its sample, if the log has one."""
+    if sample is None:
+        return Verdict("failed", True, Fault("MissingSample", "the log holds no sample of this item"))
+    if sample.interrupted or sample.in_flight:
+        return Verdict("failed", True, Fault("Interrupted", "the process ended before this sample did"))
+    if sample.error is not None:
+        return Verdict("failed", True, sample.error)
+    missing = _missing_scores(spec.policy.mechanical, sample)
+    if missing:
+        names = ", ".join(missing)
+        return Verdict("failed", False, Fault("MissingScore", f"no numeric score from {names}"))
+    if spec.paid and (sample.calls_without_usage or (sample.usage is None and sample.answered)):
+        message = "a reply stated no usage, so its cost is unknown and cost_limit could not act"
+        return Verdict("failed", False, Fault("MissingUsage", message))
+    return Verdict("complete", False, None)
+
+
+def _missing_scores(checks: Sequence[MechanicalCheck], sample: SampleEvidence) -> list[str]:
+    numbers = {score.name for score in sample.scores if score.number is not None}
+    return [check.scorer for check in checks if check.scorer not in numbers]
+
+
+def answer_state(sample: SampleEvidence | None) -> AnswerState:
+    """Tell empty, truncated and filtered answers apart; `none` when there was no reply at all."""
+    if sample is None or (sample.stop_reason is None and not sample.answered):
+        return "none"
+    if sample.stop_reason in FILTERED:
+        return "filtered"
+    if sample.stop_reason in TRUNCATED:
+        return "truncated"
+    return "text" if sample.answered else "empty"
+
+
+def score_records(
+    checks: Sequence[MechanicalCheck], sample: SampleEvidence | None
+) -> dict[str, ScoreRecord]:
+    """Return all scores with their pass flags; scorers that are not listed pass at 1.0."""
+    thresholds = {check.scorer: check.pass_at for check in checks}
+    return {
+        score.name: ScoreRecord(
+            value=score.number,
+            passed=score.number is not None and score.number >= thresholds.get(score.name, 1.0),
+            raw=score.raw,
+            answer=score.answer,
+            explanation=score.explanation,
+            metadata=score.metadata,
+        )
+        for score in (() if sample is None else sample.scores)
+    }
+
+
+def ingest_item(
+    spec: RunSpec,
+    item: str,
+    sample: SampleEvidence | None,
+    staged: StagedOutput,
+    attempt: int,
+    used: int,
+) -> ItemResult:
+    """Return result.yml of one item; `used` counts the attempts that used up one of `max_attempts`."""
+    verdict = item_verdict(spec, sample)
+    return ItemResult(
+        item=item,
+        run_id=spec.run_id,
+        sample=spec.sample_digests[item],
+        state="complete" if verdict.state == "complete" else "failed",
+        retryable=verdict.retryable,
+        attempts=used,
+        attempt=attempt,
+        answer=answer_state(sample),
+        stop_reason=None if sample is None else sample.stop_reason,
+        limit=None if sample is None else sample.limit,
+        error=verdict.error,
+        scores=score_records(spec.policy.mechanical, sample),
+        outcome=staged.outcome,
+        output=staged.output,
+        artifacts=staged.artifacts,
+        missing_artifacts=staged.missing,
+        rejected_artifacts=staged.rejected,
+        usage=None if sample is None else sample.usage,
+        cost_usd=None if sample is None else sample_cost(spec, sample),
+        latency_ms=None if sample is None else sample.latency_ms,
+    )
+
+
+def by_item(samples: Iterable[SampleEvidence]) -> Mapping[str, SampleEvidence]:
+    """Return the samples by item ID; call check_samples first."""
+    return {sample.item: sample for sample in samples}

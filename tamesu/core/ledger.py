@@ -1,0 +1,48 @@
+"""The ledger summed up: money spent, lost and still reserved."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable, Sequence
+
+from tamesu.base.model.evidence import Balance, LedgerEntry
+
+
+def open_reservations(entries: Iterable[LedgerEntry]) -> dict[tuple[str, int], LedgerEntry]:
+    """Return the reservations that no attempt record has released, by run and attempt."""
+    reserved: dict[tuple[str, int], LedgerEntry] = {}
+    for entry in entries:
+        if entry.event == "reserved":
+            reserved[entry.run_id, entry.attempt] = entry
+        else:
+            reserved.pop((entry.run_id, entry.attempt), None)
+    return reserved
+
+
+def settlements(entries: Iterable[LedgerEntry]) -> dict[tuple[str, int], LedgerEntry]:
+    """Return the settlement of each attempt; a second one of the same attempt does not count again."""
+    settled: dict[tuple[str, int], LedgerEntry] = {}
+    for entry in entries:
+        if entry.event == "settled":
+            settled.setdefault((entry.run_id, entry.attempt), entry)
+    return settled
+
+
+def balance(entries: Sequence[LedgerEntry]) -> Balance:
+    """Return what stands in the ledger, in US dollars; runs that are stale now are included."""
+    settled = settlements(entries).values()
+    return Balance(
+        spent_usd=_total(entry.spent_usd for entry in settled),
+        lost_usd=_total(entry.lost_usd for entry in settled),
+        reserved_usd=_total(entry.usd for entry in open_reservations(entries).values()),
+    )
+
+
+def invocation_total(entries: Sequence[LedgerEntry], invocation: str) -> float:
+    """Return what one invocation has spent, lost and reserved so far, in US dollars."""
+    own = [entry for entry in entries if entry.invocation == invocation]
+    return balance(own).total_usd
+
+
+def _total(amounts: Iterable[float]) -> float:
+    return round(math.fsum(amounts), 9)

@@ -1,0 +1,204 @@
+"""The matrix: `runs x arms x repetitions` of an eval, each resolved to a run with its identity."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+
+from tamesu.base.canonical import Json
+from tamesu.base.model.manifest import Arm, Eval, FileDigest, ImageReference, ModelEntry
+from tamesu.base.model.plan import FrozenDataset, Price, RunSpec, SourceCopy
+from tamesu.core.freeze import freeze, select_items
+from tamesu.core.identity import (
+    ContentFingerprint,
+    GenerationInputs,
+    ScoringInputs,
+    content_fingerprint,
+    generation_map,
+    judgement_map,
+    make_identity,
+    run_id,
+    scoring_map,
+)
+from tamesu.core.pricing import largest_call_usd, largest_prompt_bytes
+
+
+@dataclass(frozen=True, slots=True)
+class Setting:
+    """What a plan depends on beside the eval: the pinned Inspect version and the known prices."""
+
+    inspect_version: str
+    prices: Mapping[tuple[str, str], Price]
+
+
+@dataclass(frozen=True, slots=True)
+class Matrix:
+    """All planned runs of an eval, in plan order, and the frozen dataset of each arm."""
+
+    runs: tuple[RunSpec, ...]
+    datasets: Mapping[str, FrozenDataset]
+
+
+def matrix(evaluation: Eval, setting: Setting) -> Matrix:
+    """Return the planned runs; the dataset is rendered once per arm.
+
+    Raises InvalidDocument for a selection or template that cannot be served.
+    """
+    items = select_items(evaluation.dataset, evaluation.defaults.items)
+    datasets = {arm.id: freeze(items, arm) for arm in evaluation.arms}
+    prompt_bytes = {name: largest_prompt_bytes(dataset.samples) for name, dataset in datasets.items()}
+    shared = _Shared.of(evaluation, setting)
+    runs = tuple(
+        _run(shared, entry, arm, repetition, datasets[arm.id], prompt_bytes[arm.id])
+        for entry, arm, repetition in _cells(evaluation)
+    )
+    return Matrix(runs, datasets)
+
+
+def _cells(evaluation: Eval) -> Iterator[tuple[ModelEntry, Arm, int]]:
+    for entry in evaluation.models:
+        repetitions = evaluation.defaults.repetitions if entry.repetitions is None else entry.repetitions
+        for arm in evaluation.arms:
+            if entry.arms is None or arm.id in entry.arms:
+                for repetition in range(1, repetitions + 1):
+                    yield entry, arm, repetition
+
+
+def source_target(root: str, path: str) -> str:
+    """Return where a source lies below the executed copy; `root` is the sources' common folder."""
+    return path.removeprefix(f"{root}/") if root else path
+
+
+def _copies(evaluation: Eval, files: tuple[FileDigest, ...]) -> tuple[SourceCopy, ...]:
+    root = evaluation.execution.sources.root
+    return tuple(SourceCopy(file.path, source_target(root, file.path), file.sha256) for file in files)
+
+
+def _parameters(evaluation: Eval, entry: ModelEntry, arm: Arm) -> dict[str, Json]:
+    return {**evaluation.defaults.parameters, **arm.parameters, **(entry.parameters or {})}
+
+
+@dataclass(frozen=True, slots=True)
+class _Shared:
+    """What all runs of one eval have in common, resolved once."""
+
+    evaluation: Eval
+    setting: Setting
+    generation_sources: tuple[SourceCopy, ...]
+    scoring_sources: tuple[SourceCopy, ...]
+    scoring: Mapping[str, Json]
+    judgement: Mapping[str, Json]
+    content: ContentFingerprint
+
+    @classmethod
+    def of(cls, evaluation: Eval, setting: Setting) -> _Shared:
+        execution, policy = evaluation.execution, evaluation.policy
+        scoring_sources = _copies(evaluation, execution.sources.scoring)
+        targets = {source.target for source in scoring_sources}
+        scoring = scoring_map(
+            ScoringInputs(
+                scorers=tuple(check.scorer for check in policy.mechanical),
+                artifacts=execution.artifacts,
+                sources=scoring_sources,
+                images=tuple(image for image in execution.images if image.file in targets),
+            )
+        )
+        return cls(
+            evaluation=evaluation,
+            setting=setting,
+            generation_sources=_copies(evaluation, execution.sources.generation),
+            scoring_sources=scoring_sources,
+            scoring=scoring,
+            judgement=judgement_map(policy),
+            content=content_fingerprint(evaluation.content),
+        )
+
+    def generation_images(self) -> tuple[ImageReference, ...]:
+        scoring = {source.target for source in self.scoring_sources}
+        return tuple(image for image in self.evaluation.execution.images if image.file not in scoring)
+
+
+def _generation(
+    shared: _Shared,
+    entry: ModelEntry,
+    parameters: Mapping[str, Json],
+    recording: FileDigest | None,
+    dataset: FrozenDataset,
+    repetition: int,
+) -> dict[str, Json]:
+    evaluation = shared.evaluation
+    execution, defaults = evaluation.execution, evaluation.defaults
+    return generation_map(
+        GenerationInputs(
+            task=evaluation.task,
+            backend=execution.backend,
+            provider=entry.provider,
+            model_uri=f"{entry.provider}/{entry.model}",
+            base_url_origin=None,
+            dataset=dataset.digest,
+            parameters=parameters,
+            recordings=None if recording is None else recording.sha256,
+            retries=defaults.retries,
+            timeout_seconds=defaults.timeout_seconds,
+            limits=execution.limits,
+            task_file=source_target(execution.sources.root, execution.file),
+            task_function=execution.task,
+            task_args=execution.task_args,
+            options=execution.options,
+            allow_mutable_images=execution.allow_mutable_images,
+            sources=shared.generation_sources,
+            images=shared.generation_images(),
+            repetition=repetition,
+            inspect_version=shared.setting.inspect_version,
+        )
+    )
+
+
+def _run(
+    shared: _Shared, entry: ModelEntry, arm: Arm, repetition: int, dataset: FrozenDataset, prompt_bytes: int
+) -> RunSpec:
+    evaluation = shared.evaluation
+    execution, defaults = evaluation.execution, evaluation.defaults
+    parameters = _parameters(evaluation, entry, arm)
+    recorded = parameters.pop("recordings", None)
+    recording = None if recorded is None else evaluation.recordings[str(recorded)]
+    generation = _generation(shared, entry, parameters, recording, dataset, repetition)
+    identity = make_identity(generation, shared.scoring, shared.judgement, shared.content)
+    price = shared.setting.prices.get((entry.provider, entry.model))
+    return RunSpec(
+        ref=evaluation.ref,
+        run_id=run_id(entry.model, arm.id, repetition, identity),
+        task=evaluation.task,
+        backend=execution.backend,
+        provider=entry.provider,
+        model=entry.model,
+        model_uri=f"{entry.provider}/{entry.model}",
+        base_url_origin=None,
+        arm=arm.id,
+        repetition=repetition,
+        parameters=parameters,
+        recordings=None
+        if recording is None
+        else SourceCopy(recording.path, "recordings.jsonl", recording.sha256),
+        retries=defaults.retries,
+        timeout_seconds=defaults.timeout_seconds,
+        max_attempts=defaults.max_attempts,
+        concurrency=defaults.concurrency,
+        limits=execution.limits,
+        task_file=source_target(execution.sources.root, execution.file),
+        task_function=execution.task,
+        task_args=execution.task_args,
+        options=execution.options,
+        allow_mutable_images=execution.allow_mutable_images,
+        sources=shared.generation_sources,
+        scoring_sources=shared.scoring_sources,
+        images=execution.images,
+        artifacts=execution.artifacts,
+        policy=evaluation.policy,
+        price=price,
+        largest_call_usd=largest_call_usd(price, execution.limits, parameters, prompt_bytes),
+        items=tuple(sample.item for sample in dataset.samples),
+        sample_digests={sample.item: sample.digest for sample in dataset.samples},
+        assets={sample.item: sample.assets for sample in dataset.samples if sample.assets},
+        identity=identity,
+    )

@@ -1,0 +1,75 @@
+"""All metrics by name, and the figures of every cell."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+
+from tamesu.base.errors import UnknownName
+from tamesu.base.model.manifest import Policy
+from tamesu.core.metrics.cells import CellMetrics, cells_of, count_cell, rows_of
+from tamesu.core.metrics.definition import Metric, MetricValue, Sample, finish
+from tamesu.core.metrics.delivery import DELIVERY
+from tamesu.core.metrics.review import REVIEW
+from tamesu.core.metrics.scores import SCORES
+from tamesu.core.rows import ItemRow
+
+METRICS: tuple[Metric, ...] = (*SCORES, *DELIVERY, *REVIEW)
+
+
+@dataclass(frozen=True, slots=True)
+class NamedMetric:
+    """A metric with the scorer its name asks for; the scorer is empty where none is needed."""
+
+    metric: Metric
+    scorer: str
+
+
+def known_metric_names(policy: Policy, has_review_role: bool) -> tuple[str, ...]:
+    """Return every metric name that an evaluation with this policy produces, in registry order."""
+    held = {
+        "nothing": True,
+        "scorer": True,
+        "review role": has_review_role,
+        "human review": has_review_role and policy.human_rubric is not None,
+    }
+    return tuple(name for metric in METRICS if held[metric.need] for name in metric.names(policy))
+
+
+def find_metric(name: str, policy: Policy) -> NamedMetric:
+    """Return the metric of a name. Raises UnknownName with the nearest names of this policy."""
+    for metric in METRICS:
+        if name in metric.names(policy):
+            return NamedMetric(metric, name.removeprefix(metric.name).removeprefix(":"))
+    raise UnknownName("metric", name, known_metric_names(policy, has_review_role=True))
+
+
+def metric_sample(rows: Sequence[ItemRow], policy: Policy, name: str) -> Sample:
+    """Return the per-item values of a metric, for comparisons between cells."""
+    named = find_metric(name, policy)
+    return named.metric.observe(rows, policy, named.scorer)
+
+
+def measure(rows: Sequence[ItemRow], policy: Policy, name: str) -> MetricValue:
+    """Return one metric over the rows given, pooled; provisional while any of them is owed."""
+    named = find_metric(name, policy)
+    sample = named.metric.observe(rows, policy, named.scorer)
+    owed = sum(row.state == "owed" for row in rows)
+    if owed and owed == len(rows):
+        sample = replace(sample, blocked=f"nothing has run, {owed} owed")
+    value = finish(name, named.metric, sample)
+    if value.value is None or not owed:
+        return value
+    return replace(value, interval=None, lacking=f"provisional, {owed} of {len(rows)} owed", provisional=True)
+
+
+def cell_metrics(rows: Sequence[ItemRow], policy: Policy, names: Sequence[str]) -> tuple[CellMetrics, ...]:
+    """Return the named figures of each model x arm, in the order of the plan.
+
+    Raises UnknownName for a name that the policy does not produce.
+    """
+    result = []
+    for cell in cells_of(rows):
+        own = rows_of(rows, cell)
+        result.append(count_cell(cell, own, tuple(measure(own, policy, name) for name in names)))
+    return tuple(result)

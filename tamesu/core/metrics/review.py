@@ -1,0 +1,108 @@
+"""Metrics of an evaluation with a review role: renders, verdicts, acceptance."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+
+from tamesu.base.model.manifest import Policy
+from tamesu.core.metrics.definition import Metric, Need, Observe, Sample, total_per_divisor
+from tamesu.core.metrics.delivery import known_for_all, rate_of
+from tamesu.core.rows import ItemRow
+from tamesu.core.stats import Observation
+
+Verdict = Callable[[ItemRow], bool | None]
+
+
+def _artifact_note(rows: Sequence[ItemRow]) -> str:
+    return f"{sum(row.has_artifact for row in rows)} of {len(rows)} with a valid artifact"
+
+
+def reviews_owed(rows: Sequence[ItemRow], verdict: Verdict) -> str | None:
+    """Return `3 reviews owed` when reviews that can still change a verdict are missing."""
+    owed = sum(row.review == "owed" and verdict(row) is None for row in rows)
+    if not owed:
+        return None
+    return f"{owed} review{'' if owed == 1 else 's'} owed"
+
+
+def verdict_rate(verdict: Verdict, given_artifact: bool) -> Observe:
+    """Return the observer of the share of items with a positive verdict; owed reviews block it."""
+
+    def observe(rows: Sequence[ItemRow], _policy: Policy, _scorer: str) -> Sample:
+        counted = [row for row in rows if row.has_artifact or not given_artifact]
+        values = tuple(Observation(row.item, float(verdict(row) is True)) for row in counted)
+        return Sample(values, (_artifact_note(rows),), reviews_owed(counted, verdict))
+
+    return observe
+
+
+def _mechanical(row: ItemRow) -> bool | None:
+    return row.mechanical_pass
+
+
+def _human(row: ItemRow) -> bool | None:
+    return row.human_pass
+
+
+def _accepted(row: ItemRow) -> bool | None:
+    return row.accepted
+
+
+def _completion(rows: Sequence[ItemRow], _policy: Policy, _scorer: str) -> Sample:
+    values = tuple(Observation(row.item, float(row.human_pass is not None)) for row in rows)
+    reviewed = sum(row.human_pass is not None for row in rows)
+    reviewable = sum(row.reviewable for row in rows)
+    note = f"{reviewed} of {reviewable} reviewable items reviewed; {len(rows)} planned"
+    return Sample(values, (note,))
+
+
+def _cost_per_accepted(rows: Sequence[ItemRow], policy: Policy, scorer: str) -> Sample:
+    cost = known_for_all(lambda row: row.cost_usd, "cost")(rows, policy, scorer)
+    count = sum(row.accepted is True for row in rows)
+    blocked = reviews_owed(rows, _accepted) or cost.blocked or (None if count else "nothing accepted")
+    notes = (*cost.notes, f"cost of all items over {count} accepted")
+    return Sample(cost.observations, notes, blocked, divisor=count)
+
+
+def _pair(name: str, what: str, verdict: Verdict, need: Need) -> tuple[Metric, Metric]:
+    return (
+        Metric(name, f"Share of all planned items {what}.", "rate", verdict_rate(verdict, False), need),
+        Metric(
+            f"{name}_given_artifact",
+            f"Share of the items with a valid review artifact {what}.",
+            "rate",
+            verdict_rate(verdict, True),
+            need,
+        ),
+    )
+
+
+REVIEW = (
+    Metric(
+        "render_rate",
+        "Share of all planned items with a valid review artifact.",
+        "rate",
+        rate_of(lambda row: row.has_artifact),
+        need="review role",
+    ),
+    *_pair("mechanical_pass_rate", "that passed every listed scorer", _mechanical, "review role"),
+    *_pair("accepted_rate", "that met everything acceptance requires", _accepted, "review role"),
+    *_pair("human_pass_rate", "that passed human review", _human, "human review"),
+    Metric(
+        "review_completion_rate",
+        "Share of all planned items with the reviews they need.",
+        "rate",
+        _completion,
+        need="human review",
+    ),
+    Metric(
+        "cost_per_accepted_usd",
+        "Cost in US dollars of all items per accepted item.",
+        "usd",
+        _cost_per_accepted,
+        need="review role",
+        better="lower",
+        summarise=total_per_divisor,
+        paired=False,
+    ),
+)

@@ -1,0 +1,43 @@
+"""leaderboard.md: one row per model x arm."""
+
+from __future__ import annotations
+
+from tamesu.core.report.evidence import evidence_line
+from tamesu.core.report.figures import metric_text
+from tamesu.core.report.summary import EvalSummary
+from tamesu.core.report.text import markdown, table
+
+COUNTS = ("planned", "scored", "failed", "owed")
+
+
+def leaderboard_markdown(summary: EvalSummary) -> str:
+    """Return leaderboard.md; its last line names the evidence."""
+    parts = [
+        f"# Leaderboard: {markdown(summary.name)}\n",
+        f"{markdown(str(summary.ref))}: {markdown(summary.status)}\n",
+    ]
+    if summary.recorded:
+        parts.append(f"> **{markdown(summary.recorded)}**\n")
+    order = "from best to worst" if summary.ranked else "in the order of the plan, not ranked"
+    parts += [
+        f"{markdown(summary.leader.sentence)}\n",
+        results_table(summary, summary.headline),
+        f"Rows stand {order} by {markdown(summary.primary)}. Intervals are 95 %, clustered by item.\n",
+        evidence_line(summary.evidence),
+    ]
+    return "\n".join(parts) + "\n"
+
+
+def results_table(summary: EvalSummary, names: tuple[str, ...]) -> str:
+    """Return the Markdown table of the named metrics, counts beside them."""
+    rows = [
+        (
+            cell.cell.model_label,
+            cell.cell.arm,
+            *(str(number) for number in (cell.planned, cell.complete, cell.failed, cell.owed)),
+            *(metric_text(cell.value(name)) for name in names),
+        )
+        for cell in summary.cells
+    ]
+    header = ("model", "arm", *COUNTS, *names)
+    return table(header, rows, range(2, len(header)))

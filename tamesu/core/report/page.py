@@ -1,0 +1,185 @@
+"""The page of an evaluation: one HTML file that loads nothing and runs no script."""
+
+from __future__ import annotations
+
+from base64 import b64encode
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from functools import cache
+
+from jinja2 import Environment, PackageLoader, StrictUndefined
+from markupsafe import Markup, escape
+
+from tamesu.core.metrics import Cell, find_metric
+from tamesu.core.metrics.cells import cell_of
+from tamesu.core.metrics.definition import MetricValue
+from tamesu.core.report.comparison import Comparison
+from tamesu.core.report.evaluation import MOST_FAILURES
+from tamesu.core.report.evidence import META_NAME
+from tamesu.core.report.figures import NOT_KNOWN, difference_text, figure, spread, usd
+from tamesu.core.report.plot import PlotRow, interval_plot
+from tamesu.core.report.summary import EvalSummary, failure_reason, money_line
+from tamesu.core.report.text import clean
+from tamesu.core.rows import ItemRow
+
+MOST_TILES = 240
+_MAGIC = {
+    b"\x89PNG\r\n\x1a\n": "image/png",
+    b"\xff\xd8\xff": "image/jpeg",
+    b"GIF87a": "image/gif",
+    b"GIF89a": "image/gif",
+}
+
+
+@dataclass(frozen=True, slots=True)
+class Tile:
+    """One output in the gallery: its picture as a data URI, or why there is none."""
+
+    row: ItemRow
+    source: str | None
+    remark: str
+
+
+@dataclass(frozen=True, slots=True)
+class Gallery:
+    """The tiles by item, and how many planned outputs are left out."""
+
+    items: Mapping[str, tuple[Tile, ...]]
+    shown: int
+    left_out: int
+
+
+@dataclass(frozen=True, slots=True)
+class FailureLine:
+    item: str
+    run_id: str
+    reason: str
+
+
+def evaluation_page(summary: EvalSummary, thumbnails: Mapping[tuple[str, str], bytes]) -> str:
+    """Return the page as HTML.
+
+    `thumbnails` holds the bytes of small PNG, JPEG, GIF or WebP pictures by (run ID, item ID).
+    """
+    shown = summary.failures[:MOST_FAILURES]
+    return (
+        _environment()
+        .get_template("evaluation.html.j2")
+        .render(
+            summary=summary,
+            meta=META_NAME,
+            money=money_line(summary.balance),
+            plot=primary_plot(summary),
+            difference_plot=difference_plot(summary.comparisons),
+            gallery=make_gallery(summary.rows, thumbnails),
+            failures=[FailureLine(row.item, row.run_id, failure_reason(row) or "") for row in shown],
+            failures_left=len(summary.failures) - len(shown),
+        )
+    )
+
+
+def primary_plot(summary: EvalSummary) -> Markup:
+    """Return the plot of the primary metric, one line per model x arm."""
+    arms = list(dict.fromkeys(row.arm for row in summary.rows))
+    metric = find_metric(summary.primary, summary.policy).metric
+    values = [(cell.cell, cell.value(summary.primary)) for cell in summary.cells]
+    rows = [
+        PlotRow(str(cell), value.value, value.interval, _plot_text(value), arms.index(cell.arm))
+        for cell, value in values
+    ]
+    label = f"{summary.primary} ({axis_unit(metric.unit)}; 95 % interval, clustered by item)"
+    return interval_plot(rows, f"{summary.primary} by model and arm", label, metric.unit)
+
+
+def axis_unit(unit: str) -> str:
+    """Return how an axis names a unit."""
+    names = {"score": "mean score", "rate": "share of items", "ms": "milliseconds", "usd": "US dollars"}
+    return names.get(unit, unit)
+
+
+def difference_plot(comparisons: Sequence[Comparison]) -> Markup | None:
+    """Return the plot of paired differences, or None when there is nothing to compare."""
+    if not comparisons:
+        return None
+    rows = []
+    for entry in comparisons:
+        paired = entry.difference
+        text = NOT_KNOWN if paired is None else f"{_difference(entry)}  n={paired.items}"
+        value, interval = (paired.value, paired.interval) if paired else (None, None)
+        rows.append(PlotRow(entry.label, value, interval, text, 0 if entry.factor == "arm" else 1))
+    label = "paired difference, first − second (95 % interval over shared items)"
+    return interval_plot(rows, "Paired differences", label, comparisons[0].unit, reference=True)
+
+
+def make_gallery(rows: Sequence[ItemRow], thumbnails: Mapping[tuple[str, str], bytes]) -> Gallery | None:
+    """Return up to 240 planned outputs grouped by item, or None when there is no picture at all."""
+    if not thumbnails:
+        return None
+    groups: dict[str, list[ItemRow]] = {}
+    for row in rows:
+        groups.setdefault(row.item, []).append(row)
+    ordered = [row for group in groups.values() for row in group]
+    items: dict[str, list[Tile]] = {}
+    for row in ordered[:MOST_TILES]:
+        items.setdefault(row.item, []).append(_tile(row, thumbnails.get((row.run_id, row.item))))
+    shown = min(len(ordered), MOST_TILES)
+    return Gallery({item: tuple(tiles) for item, tiles in items.items()}, shown, len(ordered) - shown)
+
+
+def picture_source(content: bytes) -> str | None:
+    """Return a picture as a data URI, or None when its kind is not one that pages show."""
+    kinds = [kind for magic, kind in _MAGIC.items() if content.startswith(magic)]
+    if content[:4] == b"RIFF" and content[8:12] == b"WEBP":
+        kinds.append("image/webp")
+    return f"data:{kinds[0]};base64,{b64encode(content).decode()}" if kinds else None
+
+
+def breakable(name: str) -> Markup:
+    """Return a name that may break after an underscore or colon and nowhere else."""
+    escaped = str(escape(clean(name)))
+    return Markup(escaped.replace("_", "_<wbr>").replace(":", ":<wbr>"))
+
+
+def _tile(row: ItemRow, content: bytes | None) -> Tile:
+    source = picture_source(content) if content else None
+    if row.state != "complete":
+        return Tile(row, source, row.error_type or row.state)
+    return Tile(row, source, row.outcome_reason or "no picture")
+
+
+def _plot_text(value: MetricValue) -> str:
+    if value.value is None:
+        return NOT_KNOWN
+    return f"{figure(value.value, value.unit)}  n={value.n}"
+
+
+def _difference(entry: Comparison) -> str:
+    if entry.difference is None or entry.difference.value is None:
+        return NOT_KNOWN
+    return difference_text(entry.difference, entry.unit).partition(" ")[0]
+
+
+@cache
+def _environment() -> Environment:
+    """Return the templates, escaping all text, with undefined names as errors."""
+    environment = Environment(
+        loader=PackageLoader("tamesu.core.report"),
+        autoescape=True,
+        undefined=StrictUndefined,
+        trim_blocks=True,
+        lstrip_blocks=True,
+        finalize=_harmless,
+    )
+    environment.filters.update(
+        cell_of=cell_of,
+        difference=difference_text,
+        figure=figure,
+        spread=spread,
+        usd=usd,
+        breakable=breakable,
+    )
+    return environment
+
+
+def _harmless(value: object) -> object:
+    return value if isinstance(value, Markup) or not isinstance(value, str | Cell) else clean(str(value))

@@ -1,0 +1,216 @@
+"""Everything that the views of one evaluation show, computed once."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from tamesu.base.model.evidence import Balance
+from tamesu.base.model.manifest import Eval, EvalRef, Policy
+from tamesu.base.model.plan import FoundRun, SlotState
+from tamesu.core.metrics import CellMetrics, cell_metrics, find_metric
+from tamesu.core.report.comparison import Comparison, Leader, compare, find_leader, order_cells
+from tamesu.core.report.figures import count, usd
+from tamesu.core.rows import ItemRow, SlotEvidence, build_rows, rows_by_run
+
+RECORDED = "Recorded answers: these figures describe replayed recordings, not live models"
+DELIVERY = (
+    "completion_rate",
+    "truncated_rate",
+    "empty_rate",
+    "filtered_rate",
+    "median_latency_ms",
+    "mean_total_tokens",
+    "mean_cost_usd",
+)
+
+
+@dataclass(frozen=True, slots=True)
+class RunLine:
+    """One planned run with the counts of its items."""
+
+    run_id: str
+    state: SlotState
+    planned: int
+    complete: int
+    failed: int
+    owed: int
+
+
+@dataclass(frozen=True, slots=True)
+class Definition:
+    """A metric's name and what it means."""
+
+    name: str
+    summary: str
+
+
+@dataclass(frozen=True, slots=True)
+class EvalSummary:
+    """What is known of one evaluation; every view is a function of it.
+
+    `headline` names the primary metric, then its companions and the secondary ones; `delivery` those that
+    stand in every report. `recorded` is the banner over replayed answers. `ranked` says that `cells` stand
+    from best to worst; else they stand in plan order. `evidence` is a SHA-256 in hex.
+    """
+
+    ref: EvalRef
+    name: str
+    question: str
+    description: str
+    status: str
+    recorded: str | None
+    policy: Policy
+    headline: tuple[str, ...]
+    delivery: tuple[str, ...]
+    cells: tuple[CellMetrics, ...]
+    ranked: bool
+    comparisons: tuple[Comparison, ...]
+    leader: Leader
+    runs: tuple[RunLine, ...]
+    rows: tuple[ItemRow, ...]
+    found: tuple[FoundRun, ...]
+    balance: Balance
+    definitions: tuple[Definition, ...]
+    notes: tuple[str, ...]
+    evidence: str
+
+    @property
+    def primary(self) -> str:
+        return self.policy.primary_metric
+
+    @property
+    def failures(self) -> tuple[ItemRow, ...]:
+        """The rows that failed or whose review artifact is invalid, in plan order."""
+        return tuple(row for row in self.rows if failure_reason(row) is not None)
+
+
+def summarise(
+    evaluation: Eval,
+    slots: Sequence[SlotEvidence],
+    *,
+    status: str,
+    balance: Balance,
+    evidence: str,
+    found: Sequence[FoundRun] = (),
+    policy_changed: str | None = None,
+) -> EvalSummary:
+    """Return the summary of an evaluation from the evidence of its planned runs.
+
+    `status` is the word for where the eval stands, `policy_changed` says what was and is now, `evidence`
+    the SHA-256 of all that was read. Raises UnknownName for a metric that the policy does not produce.
+    """
+    policy = evaluation.policy
+    rows = build_rows(slots, policy)
+    headline = _headline(rows, policy)
+    delivery = tuple(name for name in DELIVERY if name not in headline)
+    cells = cell_metrics(rows, policy, (*headline, *delivery))
+    leader = find_leader(rows, slots, cells, policy)
+    ranked = all(slot.state is SlotState.BANKED for slot in slots) and not any(c.reviews_owed for c in cells)
+    return EvalSummary(
+        ref=evaluation.ref,
+        name=evaluation.name,
+        question=evaluation.question,
+        description=evaluation.description,
+        status=status,
+        recorded=_recorded(slots),
+        policy=policy,
+        headline=headline,
+        delivery=delivery,
+        cells=order_cells(cells, policy) if ranked else cells,
+        ranked=ranked,
+        comparisons=compare(rows, [cell.cell for cell in cells], policy),
+        leader=leader,
+        runs=_run_lines(slots, rows),
+        rows=rows,
+        found=tuple(sorted(found, key=lambda run: (run.kind, run.run_id))),
+        balance=balance,
+        definitions=tuple(_definition(name, policy) for name in (*headline, *delivery)),
+        notes=(*_notes(rows, slots, policy_changed), *_metric_notes(cells)),
+        evidence=evidence,
+    )
+
+
+def failure_reason(row: ItemRow) -> str | None:
+    """Return why an item failed or its review artifact is invalid, or None."""
+    if row.state == "failed":
+        return f"{row.error_type or 'failed'}: {row.error_message or 'no message'}"
+    if row.outcome_status not in (None, "generated"):
+        return f"{row.outcome_status}: {row.outcome_reason or 'no reason'}"
+    return None
+
+
+def _headline(rows: Sequence[ItemRow], policy: Policy) -> tuple[str, ...]:
+    retried = any(row.attempts > 1 for row in rows)
+    names: list[str] = []
+    for name in (policy.primary_metric, *policy.secondary_metrics):
+        names.append(name)
+        kind, _, scorer = name.partition(":")
+        if kind == "mean_score":
+            names.append(f"mean_score_scored:{scorer}")
+            # An item that failed first and was asked again may hide a bias of its failures.
+            names += [f"mean_score_first_attempt:{scorer}"] if retried else []
+    return tuple(dict.fromkeys(names))
+
+
+def _definition(name: str, policy: Policy) -> Definition:
+    return Definition(name, find_metric(name, policy).metric.summary)
+
+
+def _recorded(slots: Sequence[SlotEvidence]) -> str | None:
+    replayed = sum(slot.spec.provider == "replay" for slot in slots)
+    if replayed == 0:
+        return None
+    return RECORDED if replayed == len(slots) else f"{RECORDED} ({replayed} of {len(slots)} runs)"
+
+
+def _run_lines(slots: Sequence[SlotEvidence], rows: Sequence[ItemRow]) -> tuple[RunLine, ...]:
+    by_run = rows_by_run(rows)
+    return tuple(_run_line(slot, by_run.get(slot.spec.run_id, ())) for slot in slots)
+
+
+def _run_line(slot: SlotEvidence, rows: Sequence[ItemRow]) -> RunLine:
+    states = [row.state for row in rows]
+    counts = [states.count("complete"), states.count("failed"), states.count("owed")]
+    return RunLine(slot.spec.run_id, slot.state, len(states), *counts)
+
+
+def _notes(rows: Sequence[ItemRow], slots: Sequence[SlotEvidence], policy_changed: str | None) -> list[str]:
+    notes = [
+        "Figures pool all items of a row of the table (micro average). Failed and owed items count as 0 "
+        "in every rate and mean over planned items.",
+        "Intervals are 95 %, with the repetitions of an item kept together: Wilson for rates and scores of "
+        "0 and 1, Student t for other means. Comparisons are not adjusted for their number.",
+    ]
+    if policy_changed:
+        notes.append(f"policy changed after the evidence existed ({policy_changed})")
+    drifted = sum(slot.state is SlotState.DRIFTED for slot in slots)
+    if drifted:
+        notes.append(f"{count(drifted, 'run')} drifted: sent otherwise than planned, not counted.")
+    retried = sum(row.attempts > 1 for row in rows)
+    if retried:
+        notes.append(f"{count(retried, 'item')} took more than one attempt (tables/items.csv).")
+    return notes
+
+
+def _metric_notes(cells: Sequence[CellMetrics]) -> list[str]:
+    """Return why figures or intervals are lacking, equal remarks of several cells in one line."""
+    where: dict[tuple[str, str], list[str]] = {}
+    for cell in cells:
+        for value in cell.values:
+            if value.lacking:
+                where.setdefault((value.name, value.lacking), []).append(str(cell.cell))
+    return [
+        f"{name}: {note}" + ("" if len(named) == len(cells) else f" ({', '.join(named)})")
+        for (name, note), named in where.items()
+    ]
+
+
+def money_line(balance: Balance) -> str:
+    """Return what was spent and lost in one sentence."""
+    line = f"Spent {usd(balance.spent_usd)} USD"
+    if balance.lost_usd:
+        line += f"; at most {usd(balance.lost_usd)} USD more for calls whose usage never arrived"
+    if balance.reserved_usd:
+        line += f"; {usd(balance.reserved_usd)} USD reserved for attempts in flight"
+    return f"{line}."

@@ -1,0 +1,216 @@
+"""One row per planned item: what is known of it, judged by the policy of now."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import Literal
+
+from tamesu.base.errors import EvidenceError
+from tamesu.base.model.evidence import AnswerState, ItemResult, Usage
+from tamesu.base.model.manifest import MechanicalCheck, Policy
+from tamesu.base.model.plan import RunSpec, SlotState
+
+RowState = Literal["complete", "failed", "owed"]
+ReviewState = Literal["owed", "none"]
+
+
+@dataclass(frozen=True, slots=True)
+class SlotEvidence:
+    """One planned run, where it stands, and its item results by item ID."""
+
+    spec: RunSpec
+    state: SlotState
+    results: Mapping[str, ItemResult]
+
+
+@dataclass(frozen=True, slots=True)
+class RowScore:
+    """One listed scorer's number and pass flag; both None unless the item is complete."""
+
+    scorer: str
+    value: float | None
+    passed: bool | None
+
+
+@dataclass(frozen=True, slots=True)
+class ItemRow:
+    """One planned item of one planned run.
+
+    `mechanical_pass` is None while the item is owed. `human_pass` is None until enough reviews agree.
+    `review` says whether one is still owed. `accepted` is None while its evidence is owed.
+    `final` says that no further attempt is due; `attempts` counts those that were used up.
+    Money is in US dollars.
+    """
+
+    case: str
+    experiment: str
+    eval: str
+    run_id: str
+    slot_state: SlotState
+    provider: str
+    model: str
+    arm: str
+    repetition: int
+    item: str
+    state: RowState
+    final: bool
+    outcome_status: str | None
+    outcome_reason: str | None
+    scores: tuple[RowScore, ...]
+    mechanical_pass: bool | None
+    human_pass: bool | None
+    review: ReviewState
+    accepted: bool | None
+    answer: AnswerState | None
+    stop_reason: str | None
+    limit: str | None
+    error_type: str | None
+    error_message: str | None
+    missing_artifacts: tuple[str, ...]
+    input_tokens: int | None
+    output_tokens: int | None
+    cache_read_tokens: int | None
+    cache_write_tokens: int | None
+    reasoning_tokens: int | None
+    total_tokens: int | None
+    cost_usd: float | None
+    latency_ms: int | None
+    attempts: int
+
+    def score(self, scorer: str) -> RowScore | None:
+        """Return the result of a listed scorer, or None when the policy does not list it."""
+        return next((score for score in self.scores if score.scorer == scorer), None)
+
+    @property
+    def has_artifact(self) -> bool:
+        """Whether the review artifact is present and valid for its kind."""
+        return self.outcome_status == "generated"
+
+    @property
+    def reviewable(self) -> bool:
+        """Whether a human verdict on this item is owed or known."""
+        return self.review == "owed" or self.human_pass is not None
+
+
+def build_rows(slots: Sequence[SlotEvidence], policy: Policy) -> tuple[ItemRow, ...]:
+    """Return one row per planned item, in the order of the plan.
+
+    Results of a drifted run are not counted: its items are owed. Raises EvidenceError for a result that
+    belongs to another item or run than the one it is filed under.
+    """
+    return tuple(_row(slot, item, _result(slot, item), policy) for slot in slots for item in slot.spec.items)
+
+
+def rows_by_run(rows: Sequence[ItemRow]) -> dict[str, tuple[ItemRow, ...]]:
+    """Return the rows of each run in plan order."""
+    groups: dict[str, list[ItemRow]] = {}
+    for row in rows:
+        groups.setdefault(row.run_id, []).append(row)
+    return {run_id: tuple(group) for run_id, group in groups.items()}
+
+
+def accepted(row: ItemRow, policy: Policy) -> bool | None:
+    """Return whether everything that acceptance requires passed; None while evidence for that is owed.
+
+    Kinds of evidence are never blended: each required kind must pass by itself. A failed item and an
+    invalid review artifact are rejections.
+    """
+    if row.state == "owed":
+        return None
+    if row.state == "failed" or row.outcome_status not in (None, "generated"):
+        return False
+    known = {"mechanical": row.mechanical_pass, "human": row.human_pass}
+    verdicts = [known.get(kind) for kind in policy.acceptance.requires]
+    if any(verdict is False for verdict in verdicts):
+        return False
+    return True if all(verdicts) else None
+
+
+def with_human_verdict(row: ItemRow, passed: bool, policy: Policy) -> ItemRow:
+    """Return the row with its human verdict known and acceptance worked out again."""
+    reviewed = replace(row, human_pass=passed, review="none")
+    return replace(reviewed, accepted=accepted(reviewed, policy))
+
+
+def _result(slot: SlotEvidence, item: str) -> ItemResult | None:
+    if slot.state is SlotState.DRIFTED:
+        return None
+    result = slot.results.get(item)
+    if result is not None and (result.item, result.run_id) != (item, slot.spec.run_id):
+        raise EvidenceError(
+            f"{slot.spec.run_id}: the result filed under item '{item}' is of item '{result.item}' "
+            f"of run {result.run_id}; restore the run's files"
+        )
+    return result
+
+
+def _row(slot: SlotEvidence, item: str, result: ItemResult | None, policy: Policy) -> ItemRow:
+    spec = slot.spec
+    state: RowState = "owed" if result is None else result.state
+    scores = tuple(_score(check, result) for check in policy.mechanical)
+    usage = result.usage if result else None
+    error = result.error if result else None
+    outcome = result.outcome if result else None
+    due = policy.human_rubric is not None and state == "complete"
+    row = ItemRow(
+        case=spec.ref.case,
+        experiment=spec.ref.experiment,
+        eval=spec.ref.eval,
+        run_id=spec.run_id,
+        slot_state=slot.state,
+        provider=spec.provider,
+        model=spec.model,
+        arm=spec.arm,
+        repetition=spec.repetition,
+        item=item,
+        state=state,
+        final=result is not None and _final(result, spec),
+        outcome_status=outcome.status if outcome else None,
+        outcome_reason=outcome.reason if outcome else None,
+        scores=scores,
+        mechanical_pass=_mechanical(state, scores),
+        human_pass=None,
+        review="owed" if due and outcome is not None and outcome.status == "generated" else "none",
+        accepted=None,
+        answer=result.answer if result else None,
+        stop_reason=result.stop_reason if result else None,
+        limit=result.limit if result else None,
+        error_type=error.type if error else None,
+        error_message=error.message if error else None,
+        missing_artifacts=result.missing_artifacts if result else (),
+        input_tokens=_tokens(usage, "input"),
+        output_tokens=_tokens(usage, "output"),
+        cache_read_tokens=_tokens(usage, "cache_read"),
+        cache_write_tokens=_tokens(usage, "cache_write"),
+        reasoning_tokens=_tokens(usage, "reasoning"),
+        total_tokens=_tokens(usage, "total"),
+        cost_usd=result.cost_usd if result else None,
+        latency_ms=result.latency_ms if result else None,
+        attempts=result.attempts if result else 0,
+    )
+    return replace(row, accepted=accepted(row, policy))
+
+
+def _final(result: ItemResult, spec: RunSpec) -> bool:
+    return result.state == "complete" or not result.retryable or result.attempts >= spec.max_attempts
+
+
+def _tokens(usage: Usage | None, kind: str) -> int | None:
+    if usage is None:
+        return None
+    count: int = getattr(usage, kind)
+    return count
+
+
+def _score(check: MechanicalCheck, result: ItemResult | None) -> RowScore:
+    record = result.scores.get(check.scorer) if result and result.state == "complete" else None
+    if record is None or record.value is None:
+        return RowScore(check.scorer, None, None)
+    return RowScore(check.scorer, record.value, record.value >= check.pass_at)
+
+
+def _mechanical(state: RowState, scores: Sequence[RowScore]) -> bool | None:
+    if state == "owed":
+        return None
+    return state == "complete" and all(score.passed for score in scores)

@@ -1,0 +1,79 @@
+"""Runs on disk that serve no slot: why, named, what redoing costs, and the cheapest remedy."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+
+from tamesu.base.model.evidence import RunRecord
+from tamesu.base.model.plan import FoundRun, RunSpec
+from tamesu.core.identity import Difference, differences
+
+_SHOWN_ITEMS = 3
+
+
+def found_run(record: RunRecord, planned: Sequence[RunSpec]) -> FoundRun:
+    """Return what a run that serves no slot is: stale with its causes, or extra beyond the plan."""
+    cell = [spec for spec in planned if (spec.provider, spec.model, spec.arm) == _cell(record)]
+    if not cell:
+        cause = f"{record.provider}/{record.model} x {record.arm} is not in the plan"
+        return FoundRun(record.run_id, "extra", (cause,), 0.0, "kept, not counted")
+    slot = next((spec for spec in cell if spec.repetition == record.repetition), cell[0])
+    changed = _changes(record, slot)
+    if all(difference.name == "repetition" for difference in changed):
+        cause = f"repetition {record.repetition} is beyond the plan"
+        return FoundRun(record.run_id, "extra", (cause,), 0.0, "kept, not counted")
+    causes = _name_causes(record, slot, changed)
+    redo = slot.exposure_per_sample * len(slot.items)
+    remedy = f"put back what changed to bank it again for nothing, or redo it for up to {redo:.2f} USD"
+    return FoundRun(record.run_id, "stale", causes, redo, remedy)
+
+
+def _cell(record: RunRecord) -> tuple[str, str, str]:
+    return (record.provider, record.model, record.arm)
+
+
+def _changes(record: RunRecord, slot: RunSpec) -> tuple[Difference, ...]:
+    return (
+        *differences(record.identity.generation, slot.identity.generation),
+        *differences(record.identity.scoring, slot.identity.scoring),
+    )
+
+
+def _name_causes(record: RunRecord, slot: RunSpec, changed: Iterable[Difference]) -> tuple[str, ...]:
+    causes: list[str] = []
+    for difference in changed:
+        if difference.name == "dataset":
+            causes.extend(_dataset_causes(record, slot))
+        elif not (difference.name == "repetition" and record.repetition == slot.repetition):
+            causes.append(str(difference))
+    return tuple(dict.fromkeys(causes))
+
+
+def _dataset_causes(record: RunRecord, slot: RunSpec) -> list[str]:
+    """A rendered dataset changed: name the prompt files that did, else the items."""
+    now = {file.path: file.sha256 for file in slot.identity.content}
+    was = record.identity.content
+    prompts = [
+        f"prompt {path.rsplit('/', 1)[-1]} changed"
+        for path in sorted(set(was) | set(now))
+        if "/prompts/" in path and was.get(path) != now.get(path)
+    ]
+    before = {name: entry.sample for name, entry in record.items.items()}
+    after = slot.sample_digests
+    gone = sorted(set(before) - set(after))
+    new = [name for name in after if name not in before]
+    edited = [name for name in after if name in before and before[name] != after[name]]
+    if prompts and len(edited) == len(after) and not gone and not new:
+        return prompts
+    named = [
+        *_items("changed", edited),
+        *_items("is not selected any more", gone),
+        *_items("is new", new),
+    ]
+    return named or prompts or ["the order of the dataset changed"]
+
+
+def _items(what: str, names: Sequence[str]) -> list[str]:
+    shown = [f"dataset item {name} {what}" for name in names[:_SHOWN_ITEMS]]
+    more = len(names) - _SHOWN_ITEMS
+    return [*shown, f"{more} more dataset items: {what}"] if more > 0 else shown

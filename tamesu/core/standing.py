@@ -1,0 +1,33 @@
+"""Where an eval stands, in one word, from one function."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from enum import StrEnum
+
+from tamesu.base.model.manifest import Eval
+from tamesu.base.model.plan import Slot, SlotState
+from tamesu.core.rows import ItemRow
+
+
+class Standing(StrEnum):
+    """The words; an eval that does not read or lint is `invalid`."""
+
+    INVALID = "invalid"
+    DRAFT = "draft"
+    READY = "ready"
+    PARTIAL = "partial"
+    AWAITING_REVIEW = "awaiting review"
+    EVIDENCE_COMPLETE = "evidence complete"
+    CLOSED = "closed"
+
+
+def standing(evaluation: Eval, slots: Sequence[Slot], rows: Sequence[ItemRow]) -> Standing:
+    """Return where a valid eval stands."""
+    if all(slot.state is SlotState.BANKED for slot in slots):
+        if any(row.review == "owed" for row in rows):
+            return Standing.AWAITING_REVIEW
+        return Standing.CLOSED if evaluation.status == "complete" else Standing.EVIDENCE_COMPLETE
+    if any(slot.state is not SlotState.OWED for slot in slots):
+        return Standing.PARTIAL
+    return Standing.DRAFT if evaluation.status == "draft" else Standing.READY

@@ -1,0 +1,49 @@
+"""The Inspect backend as the stages see it."""
+
+from __future__ import annotations
+
+import signal
+import sys
+from pathlib import Path
+from types import FrameType
+
+from tamesu.base.model.evidence import Fault
+from tamesu.edge.backends.inspect.isolation import isolate
+from tamesu.edge.backends.protocol import AttemptRequest, ClosedLog, LogReading
+
+
+class InspectBackend:
+    """Runs attempts through Inspect; imports it only after the process is isolated."""
+
+    def isolate(self, workdir: Path) -> None:
+        isolate(workdir)
+        signal.signal(signal.SIGTERM, _terminate)
+
+    def execute(self, request: AttemptRequest) -> Fault | None:
+        from tamesu.edge.backends.inspect.attempt import run_attempt  # noqa: PLC0415
+
+        isolate(request.workdir)
+        return run_attempt(request)
+
+    def close_log(self, request: AttemptRequest) -> ClosedLog:
+        from tamesu.edge.backends.inspect.closing import close_log  # noqa: PLC0415
+
+        return close_log(request)
+
+    def read_log(self, path: Path) -> LogReading:
+        from tamesu.edge.backends.inspect.logs import read_log  # noqa: PLC0415
+
+        return read_log(path)
+
+    def check_identity(self, path: Path, request: AttemptRequest) -> None:
+        from tamesu.edge.backends.inspect.log_identity import check_identity  # noqa: PLC0415
+
+        check_identity(path, request)
+
+
+def _terminate(_signal: int, _frame: FrameType | None) -> None:
+    """Take SIGTERM down the path of SIGINT, which Inspect ends tidily."""
+    if "inspect_ai" in sys.modules:
+        signal.raise_signal(signal.SIGINT)
+    else:
+        raise KeyboardInterrupt

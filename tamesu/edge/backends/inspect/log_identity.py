@@ -1,0 +1,113 @@
+"""Identity computed again from a log's own fields and the sealed files beside it."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+from inspect_ai.log import EvalSpec, read_eval_log
+
+from tamesu.base.canonical import Json, digest
+from tamesu.base.errors import LogRefused
+from tamesu.base.model.plan import RunSpec
+from tamesu.core.freeze import sample_digest
+from tamesu.core.identity import ADAPTER_VERSION, partition_digest
+from tamesu.edge.backends.inspect.settings import METADATA_KEY, generate_config
+from tamesu.edge.backends.protocol import AttemptRequest
+from tamesu.edge.store.digests import file_digest
+
+_LIMITS = ("cost_limit", "time_limit", "token_limit", "turn_limit", "working_limit")
+
+
+def check_identity(path: Path, request: AttemptRequest) -> None:
+    """Raise LogRefused unless the log's own fields yield the generation digest of its run."""
+    spec = request.spec
+    header = read_eval_log(str(path), header_only=True).eval
+    claims = _claims(header, path)
+    problem = _disagreement(header, claims, request)
+    if problem is not None:
+        raise LogRefused(f"{path}: {problem}; the log was altered or belongs to another run")
+    values = generation_from_log(header, claims, request)
+    if partition_digest(values) != spec.identity.generation_digest:
+        raise LogRefused(f"{path}: its fields yield another identity than run {spec.run_id}; it is refused")
+
+
+def _claims(header: EvalSpec, path: Path) -> dict[str, Any]:
+    claims = (header.metadata or {}).get(METADATA_KEY)
+    if not isinstance(claims, dict) or not isinstance(claims.get("generation"), dict):
+        raise LogRefused(f"{path}: names no Tamesu run; only logs made by `tamesu run` can be ingested")
+    return claims
+
+
+def generation_from_log(header: EvalSpec, claims: dict[str, Any], request: AttemptRequest) -> dict[str, Json]:
+    """Return the generation map: what the log claims, overridden by every field that stands in it natively."""
+    values: dict[str, Json] = dict(claims["generation"])
+    provider = header.model.partition("/")[0]
+    values |= {
+        "adapter_version": ADAPTER_VERSION,
+        "model_uri": header.model,
+        "provider": provider,
+        "base_url_origin": header.model_base_url,
+        "task_function": header.task_registry_name,
+        "inspect_version": header.packages.get("inspect_ai"),
+        "retries": header.model_generate_config.max_retries,
+        "timeout_seconds": header.model_generate_config.attempt_timeout,
+        "dataset": _dataset_digest(request),
+    }
+    for name in _LIMITS:
+        limit = getattr(header.config, name)
+        if limit is not None:
+            values[f"limit/{name}"] = limit
+    arguments = {k: v for k, v in header.task_args_passed.items() if k != "dataset"}
+    values |= {f"task_arg/{name}": value for name, value in arguments.items()}
+    for source in request.spec.sources:
+        values[f"source/{source.target}"] = file_digest(request.paths.sources / source.target)
+    if request.spec.recordings is not None:
+        values["recordings"] = file_digest(request.paths.recordings)
+    return values
+
+
+def _dataset_digest(request: AttemptRequest) -> str:
+    """The digest of the whole frozen dataset, from its bytes."""
+    pairs: list[Json] = []
+    for line in request.paths.dataset.read_bytes().split(b"\n"):
+        if line.strip():
+            record = json.loads(line)
+            assets = request.spec.assets.get(record["id"], ())
+            pairs.append([record["id"], sample_digest(record, assets)])
+    return digest(pairs)
+
+
+def _disagreement(header: EvalSpec, claims: dict[str, Any], request: AttemptRequest) -> str | None:
+    """Return the first native field that differs from what the run would have set."""
+    spec = request.spec
+    generation = claims["generation"]
+    parameters = {
+        name.removeprefix("parameter/"): value
+        for name, value in generation.items()
+        if name.startswith("parameter/")
+    }
+    expected: dict[str, object] = {
+        "task": spec.run_id,
+        "metadata.run_id": spec.run_id,
+        "metadata.attempt": request.attempt,
+        "dataset.sample_ids": list(request.asked),
+        "model_generate_config": _plain_config(parameters, spec),
+    }
+    found: dict[str, object] = {
+        "task": header.task,
+        "metadata.run_id": claims.get("run_id"),
+        "metadata.attempt": claims.get("attempt"),
+        "dataset.sample_ids": [str(name) for name in header.dataset.sample_ids or []],
+        "model_generate_config": header.model_generate_config.model_dump(exclude_none=True),
+    }
+    for name, value in expected.items():
+        if found[name] != value:
+            return f"its field {name} is not what the run set"
+    return None
+
+
+def _plain_config(parameters: dict[str, Any], spec: RunSpec) -> dict[str, Any]:
+    config = generate_config(parameters, spec.retries, spec.timeout_seconds, spec.concurrency)
+    return config.model_dump(exclude_none=True)

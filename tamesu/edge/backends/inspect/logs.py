@@ -1,0 +1,162 @@
+"""Reading a log back, in bounded pieces, through Inspect's own readers."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable, Iterator
+from pathlib import Path
+from typing import Any
+
+from inspect_ai.event import ModelEvent
+from inspect_ai.log import (
+    EvalSample,
+    read_eval_log,
+    read_eval_log_sample_summaries,
+    read_eval_log_samples_by_id,
+)
+from inspect_ai.scorer import CORRECT, INCORRECT, NOANSWER, PARTIAL, Score, value_to_float
+
+from tamesu.base.errors import FrameworkFault
+from tamesu.base.model.evidence import Fault, SampleEvidence, SampleScore, Usage
+from tamesu.edge.backends.protocol import LogReading
+
+_PIECE = 100
+_WORDS = frozenset({"yes", "no", "true", "false"})
+_LETTERS = frozenset({CORRECT, INCORRECT, PARTIAL, NOANSWER})
+_to_float = value_to_float()
+
+
+def read_log(path: Path) -> LogReading:
+    """Return the evidence in a log, a hundred samples in memory at a time.
+
+    Every entry of the log is returned, repeated ones too; the caller decides what they mean.
+    Raises FrameworkFault for a file that is no readable log.
+    """
+    calls: list[tuple[float, float]] = []
+    try:
+        status = read_eval_log(str(path), header_only=True).status
+        summaries = read_eval_log_sample_summaries(str(path))
+        keys = [(summary.id, summary.epoch) for summary in summaries]
+        read = {
+            (sample.id, sample.epoch): _evidence(sample, calls)
+            for sample in _samples(path, list(dict.fromkeys(keys)))
+        }
+    except Exception as error:  # noqa: BLE001
+        line = " ".join(str(error).split())[:200]
+        raise FrameworkFault(f"{path}: the log cannot be read ({type(error).__name__}: {line})") from None
+    samples = tuple(read[key] for key in keys if key in read)
+    return LogReading(status, samples, _most_at_once(calls))
+
+
+def _samples(path: Path, keys: list[tuple[str | int, int]]) -> Iterator[EvalSample]:
+    for start in range(0, len(keys), _PIECE):
+        yield from read_eval_log_samples_by_id(str(path), keys[start : start + _PIECE])
+
+
+def _evidence(sample: EvalSample, calls: list[tuple[float, float]]) -> SampleEvidence:
+    events = [event for event in sample.events if isinstance(event, ModelEvent)]
+    calls.extend(_spans(events))
+    choices = sample.output.choices if sample.output else []
+    interrupted = sample.error is not None and _was_cancelled(sample)
+    in_flight = interrupted and sample.completed_at is None
+    return SampleEvidence(
+        item=str(sample.id),
+        scores=tuple(_scores(sample.scores or {})),
+        error=None if sample.error is None else _fault(sample.error.message),
+        usage=_usage(sample),
+        stop_reason=str(choices[0].stop_reason) if choices else None,
+        answered=bool(choices and (choices[0].message.text.strip() or choices[0].message.tool_calls)),
+        limit=None if sample.limit is None else sample.limit.type,
+        latency_ms=None if sample.working_time is None else round(sample.working_time * 1000),
+        interrupted=interrupted and not in_flight,
+        in_flight=in_flight,
+        calls_without_usage=sum(_states_no_usage(event) for event in events),
+    )
+
+
+def _was_cancelled(sample: EvalSample) -> bool:
+    return sample.error is not None and sample.error.message.startswith("CancelledError(")
+
+
+def _states_no_usage(event: ModelEvent) -> bool:
+    """A reply arrived and says nothing about tokens; what failed is told by its error."""
+    return event.error is None and bool(event.output.choices) and event.output.usage is None
+
+
+def _fault(message: str) -> Fault:
+    """Inspect records errors as their repr: `ValueError('...')`."""
+    head = message.partition("(")[0].rpartition(".")[2]
+    name = head if head.isidentifier() and len(head) < 80 else "SampleError"
+    return Fault(name, " ".join(message.split())[:500])
+
+
+def _spans(events: Iterable[ModelEvent]) -> Iterator[tuple[float, float]]:
+    """Timestamps include queueing; the call itself is the working time before its completion."""
+    for event in events:
+        if event.completed is not None and event.working_time is not None:
+            end = event.completed.timestamp()
+            yield end - event.working_time, end
+
+
+def _most_at_once(spans: list[tuple[float, float]]) -> int | None:
+    if not spans:
+        return None
+    edges = sorted([(end, -1) for _, end in spans] + [(start, 1) for start, _ in spans])
+    most = running = 0
+    for _, step in edges:
+        running += step
+        most = max(most, running)
+    return most
+
+
+def _usage(sample: EvalSample) -> Usage | None:
+    """Tokens over all models the sample called; None when no reply stated any."""
+    stated = list(sample.model_usage.values())
+    if not stated:
+        return None
+    return Usage(
+        input=sum(usage.input_tokens for usage in stated),
+        output=sum(usage.output_tokens for usage in stated),
+        cache_read=sum(usage.input_tokens_cache_read or 0 for usage in stated),
+        cache_write=sum(usage.input_tokens_cache_write or 0 for usage in stated),
+        reasoning=sum(usage.reasoning_tokens or 0 for usage in stated),
+        total=sum(usage.total_tokens for usage in stated),
+    )
+
+
+def _scores(scores: dict[str, Score]) -> Iterator[SampleScore]:
+    for name, score in scores.items():
+        if isinstance(score.value, dict):
+            for key, value in score.value.items():
+                yield _score(f"{name}.{key}", value, score)
+        else:
+            yield _score(name, score.value, score)
+
+
+def _score(name: str, value: Any, score: Score) -> SampleScore:
+    return SampleScore(
+        name=name,
+        raw=list(value) if isinstance(value, (list, tuple)) else value,
+        number=score_number(value),
+        answer=score.answer,
+        explanation=score.explanation,
+        metadata=score.metadata,
+    )
+
+
+def score_number(value: object) -> float | None:
+    """Return a score as Inspect's value_to_float does, but None for what that maps to 0.0 with a warning."""
+    if isinstance(value, str):
+        known = value in _LETTERS or value.lower() in _WORDS or _is_number(value)
+        return _to_float(value) if known else None
+    if isinstance(value, (bool, int, float)):
+        number = float(value)
+        return number if math.isfinite(number) else None
+    return None
+
+
+def _is_number(text: str) -> bool:
+    try:
+        return math.isfinite(float(text))
+    except ValueError:
+        return False

@@ -1,0 +1,116 @@
+"""The file of recorded answers: its format, and which line answers which call.
+
+Line 1 is a header object with `tamesu_recording: 1` and a `label`. Every further line holds `item`, optional
+filters `model`, `arm`, `repetition`, and `turns`: what the model said each time it was called. The line
+with the most filters that match wins.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+
+import msgspec
+
+from tamesu.base.canonical import Json, digest
+from tamesu.base.errors import InvalidDocument
+
+
+class RecordedUsage(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+    """Tokens of one reply; `input` does not contain what was read from or written to a cache."""
+
+    input: int = 0
+    output: int = 0
+    cache_read: int = 0
+    cache_write: int = 0
+    reasoning: int = 0
+
+
+class RecordedToolCall(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+    function: str
+    arguments: dict[str, Json] = {}
+
+
+class RecordedTurn(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+    """One reply. `error` is raised instead of answering; a missing `usage` states none."""
+
+    text: str = ""
+    tool_calls: tuple[RecordedToolCall, ...] = ()
+    usage: RecordedUsage | None = None
+    stop_reason: str = "stop"
+    latency_seconds: float = 0.0
+    error: str | None = None
+
+
+class RecordedAnswer(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+    item: str
+    turns: tuple[RecordedTurn, ...]
+    model: str | None = None
+    arm: str | None = None
+    repetition: int | None = None
+
+
+class _Header(msgspec.Struct, frozen=True):
+    tamesu_recording: int
+    label: str
+
+
+@dataclass(frozen=True, slots=True)
+class Cell:
+    """The run that asks: model, arm and repetition."""
+
+    model: str
+    arm: str
+    repetition: int
+
+
+@dataclass(frozen=True, slots=True)
+class Recordings:
+    """Recorded answers by item."""
+
+    label: str
+    by_item: Mapping[str, Sequence[RecordedAnswer]] = field(default_factory=dict)
+
+    def answer(self, item: str, cell: Cell) -> RecordedAnswer | None:
+        """Return the most specific answer recorded for an item in a run."""
+        fitting = [answer for answer in self.by_item.get(item, ()) if _fits(answer, cell)]
+        return max(fitting, key=_filters, default=None)
+
+
+def _fits(answer: RecordedAnswer, cell: Cell) -> bool:
+    return (
+        answer.model in {None, cell.model}
+        and answer.arm in {None, cell.arm}
+        and answer.repetition in {None, cell.repetition}
+    )
+
+
+def _filters(answer: RecordedAnswer) -> int:
+    return sum(value is not None for value in (answer.model, answer.arm, answer.repetition))
+
+
+def parse_recordings(content: bytes, where: str) -> Recordings:
+    """Return the recorded answers of a file. Raises InvalidDocument with the line that is wrong."""
+    lines = [line for line in enumerate(content.split(b"\n"), 1) if line[1].strip()]
+    if not lines:
+        raise InvalidDocument(f"{where}:1: holds no recordings; write a header line and one line an answer")
+    header = _decode(lines[0][1], _Header, f"{where}:{lines[0][0]}")
+    if header.tamesu_recording != 1:
+        raise InvalidDocument(f"{where}:1: tamesu_recording is {header.tamesu_recording}; this reads 1")
+    by_item: dict[str, list[RecordedAnswer]] = {}
+    for number, line in lines[1:]:
+        answer = _decode(line, RecordedAnswer, f"{where}:{number}")
+        by_item.setdefault(answer.item, []).append(answer)
+    return Recordings(header.label, by_item)
+
+
+def _decode(line: bytes, kind: type, where: str):  # type: ignore[no-untyped-def]
+    try:
+        return msgspec.json.decode(line, type=kind)
+    except (msgspec.DecodeError, UnicodeDecodeError) as error:
+        raise InvalidDocument(f"{where}: {error}; correct this line of the recordings") from None
+
+
+def prompt_key(messages: Iterable[tuple[str, str]]) -> str:
+    """Return the key by which a call is matched to its item: the digest of (role, text) pairs."""
+    return digest([[role, text] for role, text in messages])

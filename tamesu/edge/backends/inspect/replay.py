@@ -1,0 +1,157 @@
+"""The replay provider: a real Inspect model provider that answers from a file.
+
+It cannot see which sample is running, so it knows a call by its opening messages: the frozen dataset is
+read, and the digest of each item's rendered messages names the item. The turn is the number of assistant
+messages so far.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+
+import anyio
+from inspect_ai.model import (
+    ChatCompletionChoice,
+    ChatMessage,
+    ChatMessageAssistant,
+    GenerateConfig,
+    ModelAPI,
+    ModelOutput,
+    ModelUsage,
+)
+from inspect_ai.tool import ToolCall, ToolChoice, ToolInfo
+
+from tamesu.base.errors import InvalidDocument
+from tamesu.edge.backends.inspect.recordings import (
+    Cell,
+    RecordedTurn,
+    RecordedUsage,
+    parse_recordings,
+    prompt_key,
+)
+
+
+class RecordedError(RuntimeError):
+    """An error that the recording asks for."""
+
+
+class ReplayAPI(ModelAPI):
+    """Answers recorded earlier, served as if the model gave them now.
+
+    Model arguments: `recordings` and `dataset` (files), `arm`, `repetition`, and `calls`, a file that gets
+    one line per call served.
+    """
+
+    def __init__(
+        self,
+        model_name: str,
+        base_url: str | None = None,
+        api_key: str | None = None,
+        config: GenerateConfig = GenerateConfig(),  # noqa: B008
+        *,
+        recordings: str,
+        dataset: str,
+        arm: str,
+        repetition: int,
+        calls: str | None = None,
+    ) -> None:
+        super().__init__(model_name, base_url, api_key, [], config)
+        self._cell = Cell(model_name, arm, repetition)
+        self._recordings = parse_recordings(Path(recordings).read_bytes(), recordings)
+        self._items = _items_by_prompt(Path(dataset).read_bytes())
+        self._calls = calls
+
+    def connection_key(self) -> str:
+        """All recorded models share one pool, so a cap on calls in flight holds over all of them."""
+        return "replay"
+
+    def should_retry(self, ex: BaseException) -> bool:  # noqa: ARG002
+        """A recorded error is the answer; asking again would only repeat it."""
+        return False
+
+    async def generate(
+        self,
+        input: list[ChatMessage],
+        tools: list[ToolInfo],  # noqa: ARG002
+        tool_choice: ToolChoice,  # noqa: ARG002
+        config: GenerateConfig,  # noqa: ARG002
+    ) -> ModelOutput:
+        """Return the recorded reply of this turn. Raises RecordedError where the recording says so."""
+        opening = [m for m in input if m.role in {"system", "user"}]
+        turn_number = sum(message.role == "assistant" for message in input)
+        item = self._item(opening)
+        turn = self._turn(item, turn_number)
+        self._count(item, turn_number)
+        if turn.latency_seconds > 0:
+            await anyio.sleep(turn.latency_seconds)
+        if turn.error is not None:
+            raise RecordedError(turn.error)
+        return _output(self.model_name, turn, turn_number)
+
+    def _item(self, opening: Sequence[ChatMessage]) -> str:
+        """The longest run of opening messages that the frozen dataset knows names the item."""
+        pairs = [(message.role, message.text) for message in opening]
+        for length in range(len(pairs), 0, -1):
+            item = self._items.get(prompt_key(pairs[:length]))
+            if item is not None:
+                return item
+        raise InvalidDocument("replay was called with messages that the frozen dataset does not hold")
+
+    def _turn(self, item: str, number: int) -> RecordedTurn:
+        answer = self._recordings.answer(item, self._cell)
+        if answer is None or number >= len(answer.turns):
+            cell = f"{self._cell.model} x {self._cell.arm} rep {self._cell.repetition}"
+            raise InvalidDocument(f"no answer is recorded for item '{item}', turn {number + 1}, in {cell}")
+        return answer.turns[number]
+
+    def _count(self, item: str, turn: int) -> None:
+        if self._calls is None:
+            return
+        cell = self._cell
+        line = {"model": cell.model, "arm": cell.arm, "rep": cell.repetition, "item": item, "turn": turn + 1}
+        handle = os.open(self._calls, os.O_WRONLY | os.O_APPEND | os.O_CREAT | os.O_CLOEXEC, 0o644)
+        try:
+            os.write(handle, json.dumps(line).encode() + b"\n")
+        finally:
+            os.close(handle)
+
+
+def _items_by_prompt(content: bytes) -> Mapping[str, str]:
+    items: dict[str, str] = {}
+    for line in content.split(b"\n"):
+        if not line.strip():
+            continue
+        record = json.loads(line)
+        key = prompt_key((message["role"], message["content"]) for message in record["input"])
+        other = items.setdefault(key, record["id"])
+        if other != record["id"]:
+            raise InvalidDocument(
+                f"items '{other}' and '{record['id']}' render to the same prompt; replay cannot tell them apart"
+            )
+    return items
+
+
+def _output(model: str, turn: RecordedTurn, number: int) -> ModelOutput:
+    calls = [
+        ToolCall(id=f"call-{number + 1}-{position}", function=call.function, arguments=dict(call.arguments))
+        for position, call in enumerate(turn.tool_calls, 1)
+    ]
+    message = ChatMessageAssistant(content=turn.text, tool_calls=calls or None, model=model, source="generate")
+    choice = ChatCompletionChoice(message=message, stop_reason=turn.stop_reason)  # type: ignore[arg-type]
+    return ModelOutput(model=model, choices=[choice], usage=_usage(turn.usage))
+
+
+def _usage(usage: RecordedUsage | None) -> ModelUsage | None:
+    if usage is None:
+        return None
+    return ModelUsage(
+        input_tokens=usage.input,
+        output_tokens=usage.output,
+        total_tokens=usage.input + usage.output + usage.cache_read + usage.cache_write,
+        input_tokens_cache_read=usage.cache_read or None,
+        input_tokens_cache_write=usage.cache_write or None,
+        reasoning_tokens=usage.reasoning or None,
+    )

@@ -1,0 +1,94 @@
+"""The user's task: loaded from the executed copy, checked against the manifest, its scorers bound to a run."""
+
+from __future__ import annotations
+
+import functools
+import importlib.util
+import sys
+from pathlib import Path
+from types import ModuleType
+
+from inspect_ai import Task
+from inspect_ai.model import GenerateConfig
+from inspect_ai.scorer import Score, Scorer, Target
+from inspect_ai.solver import TaskState
+
+from tamesu.base.canonical import digest
+from tamesu.base.errors import Refused, UsageError
+from tamesu.base.model.plan import RunSpec
+from tamesu.inspect_support import bound_staging
+
+_OWNED_BY_MANIFEST = ("cost_limit", "time_limit", "token_limit", "working_limit", "turn_limit")
+
+
+@functools.cache
+def _load(file: Path, root: Path) -> ModuleType:
+    """Import the copied module once per process; a process serves one source digest only."""
+    name = f"tamesu_task_{digest(str(file))[:12]}"
+    spec = importlib.util.spec_from_file_location(name, file)
+    if spec is None or spec.loader is None:
+        raise UsageError(f"{file.name}: is not a Python module; name one in execution.file")
+    module = importlib.util.module_from_spec(spec)
+    sys.modules[name] = module
+    for folder in dict.fromkeys((str(root), str(file.parent))):
+        sys.path.insert(0, folder)
+    spec.loader.exec_module(module)
+    return module
+
+
+def load_task(spec: RunSpec, sources: Path, dataset: Path) -> Task:
+    """Return the run's task, made by the copied code from the frozen dataset.
+
+    Raises UsageError when the module holds no such task, Refused when the task decides what the manifest
+    owns. What the user's code raises passes through.
+    """
+    module = _load(sources / spec.task_file, sources)
+    function = getattr(module, spec.task_function, None)
+    if not callable(function):
+        raise UsageError(
+            f"{spec.task_file}: holds no task '{spec.task_function}'; correct execution.task in eval.yml"
+        )
+    task = function(dataset=str(dataset), **spec.task_args)
+    if not isinstance(task, Task):
+        raise UsageError(f"{spec.task_file}: '{spec.task_function}' returned no Inspect Task; use @task")
+    _refuse_own_settings(spec, task)
+    return task
+
+
+def _refuse_own_settings(spec: RunSpec, task: Task) -> None:
+    taken = [name for name in _OWNED_BY_MANIFEST if getattr(task, name, None) is not None]
+    if task.model is not None:
+        taken.append("model")
+    if task.config != GenerateConfig():
+        taken.append("config")
+    if task.epochs not in {None, 1}:
+        taken.append("epochs")
+    if taken:
+        raise Refused(
+            f"{spec.task_file}: the task sets {', '.join(taken)}, which eval.yml owns; remove it from the task"
+        )
+
+
+def message_limit(spec: RunSpec, task: Task) -> int | None:
+    """Return the smaller of the limits in manifest and task; either may be absent."""
+    limits = [limit for limit in (spec.limits.message_limit, task.message_limit) if limit is not None]
+    return min(limits, default=None)
+
+
+def bind_scorers(task: Task, staging: Path) -> list[Scorer]:
+    """Return the task's scorers, each staging below the run's own root.
+
+    A context variable set by a solver does not reach the scorer, so the scorer itself is wrapped; the
+    wrapper keeps the registry name and metrics.
+    """
+    declared = task.scorer or []
+    return [_bound(scorer, staging) for scorer in (declared if isinstance(declared, list) else [declared])]
+
+
+def _bound(scorer: Scorer, staging: Path) -> Scorer:
+    @functools.wraps(scorer)
+    async def score(state: TaskState, target: Target) -> Score | None:
+        with bound_staging(staging, str(state.sample_id)):
+            return await scorer(state, target)
+
+    return score

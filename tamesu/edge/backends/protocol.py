@@ -1,0 +1,82 @@
+"""What an execution backend offers; each lives in a folder of its own beside this file."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Protocol
+
+from tamesu.base.errors import UsageError
+from tamesu.base.model.evidence import Fault, SampleEvidence
+from tamesu.base.model.plan import RunSpec
+from tamesu.edge.store.paths import RunPaths
+
+
+@dataclass(frozen=True, slots=True)
+class AttemptRequest:
+    """One attempt at one run: what to ask, and the folders that are its own.
+
+    `workdir` is the attempt's own folder while it runs; `replay_calls` is where recorded answers count
+    the calls they served.
+    """
+
+    spec: RunSpec
+    paths: RunPaths
+    attempt: int
+    asked: tuple[str, ...]
+    workdir: Path
+    replay_calls: Path
+
+
+@dataclass(frozen=True, slots=True)
+class LogReading:
+    """A log reduced to evidence; `concurrency_reached` is computed from event times."""
+
+    status: str
+    samples: tuple[SampleEvidence, ...]
+    concurrency_reached: int | None
+
+
+@dataclass(frozen=True, slots=True)
+class ClosedLog:
+    """A log at its final place; `in_flight_known` says that it also names what a death cut short."""
+
+    path: Path | None
+    status: str | None
+    in_flight_known: bool
+    error: Fault | None = None
+
+
+class Backend(Protocol):
+    """Executes attempts, closes their logs, reads them back."""
+
+    def isolate(self, workdir: Path) -> None:
+        """Make the process independent of stray environment and files; call before any attempt."""
+
+    def execute(self, request: AttemptRequest) -> Fault | None:
+        """Run one attempt to its end. A fault that left no usable log is returned, never raised.
+
+        Raises KeyboardInterrupt when the user interrupted it.
+        """
+
+    def close_log(self, request: AttemptRequest) -> ClosedLog:
+        """Bring the attempt's log to its final place, recovering what a death left."""
+
+    def read_log(self, path: Path) -> LogReading:
+        """Return a log's evidence. Raises FrameworkFault for a file that is no readable log."""
+
+    def check_identity(self, path: Path, request: AttemptRequest) -> None:
+        """Raise LogRefused when the log's own fields do not yield the run's identity."""
+
+
+def backend(name: str) -> Backend:
+    """Return the backend of that name; imports it only now, since Inspect takes a second to import."""
+    if name == "inspect":
+        from tamesu.edge.backends.inspect.adapter import InspectBackend  # noqa: PLC0415
+
+        return InspectBackend()
+    raise UsageError(f"execution.backend: there is no backend '{name}'; use 'inspect'")
+
+
+BACKENDS: Sequence[str] = ("inspect",)

@@ -1,0 +1,100 @@
+"""Reading dataset.yml, with its items inline or in a JSONL or CSV file, and their assets."""
+
+from __future__ import annotations
+
+import unicodedata
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from tamesu.base.model.manifest import Dataset, FileDigest, Item
+from tamesu.edge.documents.document import Document, DocumentFault, NodePath
+from tamesu.edge.documents.jsonl import Record, read_csv_records, read_records
+from tamesu.edge.documents.reading import Reading
+from tamesu.edge.documents.schemas import DocumentKind, validate
+
+
+def read_dataset(reading: Reading, path: Path) -> Dataset | None:
+    """Return a dataset; None, with findings, when it does not hold what it must."""
+    document = reading.document(path, DocumentKind.DATASET)
+    if document is None or not isinstance(document.value, dict):
+        return None
+    value: dict[str, Any] = document.value
+    shared = _assets(reading, document, ("shared_assets",), value.get("shared_assets", []))
+    if "items_from" in value:
+        placed = _items_from(reading, document, str(value["items_from"]))
+    else:
+        placed = [_Placed(document, ("items", n), item) for n, item in enumerate(value["items"])]
+    items = tuple(_item(reading, document, place, shared) for place in placed)
+    _check_ids(reading, placed)
+    return Dataset(path.parent.name, reading.relative(path), items)
+
+
+@dataclass(frozen=True, slots=True)
+class _Placed:
+    """An item as written, and where it stands."""
+
+    document: Document
+    path: NodePath
+    value: dict[str, Any]
+
+
+def _items_from(reading: Reading, document: Document, written: str) -> list[_Placed]:
+    target = reading.reference(document, ("items_from",), written)
+    if target is None:
+        return []
+    label = reading.relative(target)
+    read = read_csv_records if target.suffix == ".csv" else read_records
+    try:
+        records: tuple[Record, ...] = read(label, reading.content(target))
+    except DocumentFault as error:
+        reading.findings.append(error.finding)
+        return []
+    placed = []
+    for record in records:
+        line = record.document(label)
+        findings = validate(line, DocumentKind.ITEM)
+        reading.findings.extend(findings)
+        if not findings and isinstance(line.value, dict):
+            placed.append(_Placed(line, (), line.value))
+    return placed
+
+
+def _item(reading: Reading, dataset: Document, place: _Placed, shared: tuple[FileDigest, ...]) -> Item:
+    value = place.value
+    # assets of an item in a JSONL file are relative to dataset.yml, like all paths of the dataset
+    at = (*place.path, "assets") if place.document is dataset else ("items_from",)
+    return Item(
+        id=value["id"],
+        input=value["input"],
+        expected=value.get("expected"),
+        metadata=value.get("metadata") or {},
+        assets=(*shared, *_assets(reading, dataset, at, value.get("assets", []))),
+    )
+
+
+def _assets(reading: Reading, document: Document, at: NodePath, written: list[Any]) -> tuple[FileDigest, ...]:
+    found = []
+    for number, name in enumerate(written):
+        target = reading.reference(document, (*at, number), str(name))
+        if target is not None and target.is_file():
+            found.append(reading.digest(target))
+    return tuple(found)
+
+
+def _check_ids(reading: Reading, placed: list[_Placed]) -> None:
+    """IDs are file names: refuse those that differ only by case, Unicode form or leading zeros."""
+    seen: dict[str, str] = {}
+    for place in placed:
+        name = place.value["id"]
+        key = "-".join(part.lstrip("0") or "0" for part in _folded(name).split("-"))
+        other = seen.setdefault(key, name)
+        if other is not name:
+            reading.note(
+                place.document, (*place.path, "id"), "id/repeated", f"item '{name}' cannot be told from '{other}'",
+                "give every item an ID of its own",
+            )  # fmt: skip
+
+
+def _folded(name: str) -> str:
+    return unicodedata.normalize("NFKC", name).casefold()

@@ -1,0 +1,117 @@
+"""Reading an eval's files while gathering everything that is wrong with them, instead of stopping at the first."""
+
+from __future__ import annotations
+
+import os
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from tamesu.base.canonical import digest_bytes
+from tamesu.base.model.finding import Finding, Severity
+from tamesu.base.model.manifest import FileDigest
+from tamesu.edge.documents.document import Document, DocumentFault, NodePath
+from tamesu.edge.documents.schemas import DocumentKind, validate
+from tamesu.edge.documents.yaml_reader import read_yaml
+
+
+@dataclass(slots=True)
+class Reading:
+    """The files read so far, by project path, and the findings about them."""
+
+    root: Path
+    findings: list[Finding] = field(default_factory=list)
+    files: dict[str, FileDigest] = field(default_factory=dict)
+
+    def relative(self, path: Path) -> str:
+        return path.relative_to(self.root).as_posix()
+
+    def note(
+        self,
+        document: Document,
+        path: NodePath,
+        rule: str,
+        message: str,
+        fix: str,
+        severity: Severity = "error",
+    ) -> None:
+        """Add a finding at a place in a document."""
+        place = document.position(path)
+        self.findings.append(Finding(document.label, place.line, place.column, severity, rule, message, fix))
+
+    @property
+    def failed(self) -> bool:
+        return any(finding.severity == "error" for finding in self.findings)
+
+    def content(self, path: Path) -> bytes:
+        """Return a file's bytes and count it as read."""
+        content = path.read_bytes()
+        label = self.relative(path)
+        self.files[label] = FileDigest(label, digest_bytes(content), len(content))
+        return content
+
+    def digest(self, path: Path) -> FileDigest:
+        """Return a file by content and count it as read."""
+        self.content(path)
+        return self.files[self.relative(path)]
+
+    def document(self, path: Path, kind: DocumentKind) -> Document | None:
+        """Return a manifest that parses and has the right shape; otherwise None, with findings."""
+        label = self.relative(path)
+        try:
+            document = read_yaml(label, self.content(path))
+        except DocumentFault as error:
+            self.findings.append(error.finding)
+            return None
+        except OSError as error:
+            fix = "write the file or correct its path"
+            message = f"cannot be read: {error.strerror}"
+            self.findings.append(Finding(label, 1, 1, "error", "file/unreadable", message, fix))
+            return None
+        shape = validate(document, kind)
+        self.findings.extend(shape)
+        return None if any(finding.severity == "error" for finding in shape) else document
+
+    def reference(self, document: Document, path: NodePath, written: str) -> Path | None:
+        """Return the file that a manifest names, inside the project and present; otherwise None, with a finding.
+
+        Paths are relative to the manifest, with forward slashes; symlinks may not lead out either.
+        """
+        if "://" in written:
+            self.note(document, path, "path/url", f"'{written}' is a URL", "name a file of the project")
+            return None
+        if "\\" in written or written.startswith("/") or written[1:2] == ":":
+            self.note(
+                document, path, "path/form", f"'{written}' is no relative path with forward slashes",
+                "write it relative to this manifest",
+            )  # fmt: skip
+            return None
+        base = (self.root / document.label).parent
+        target = Path(os.path.normpath(base / written))
+        if not _inside(self.root, target) or not _inside(self.root.resolve(), target.resolve()):
+            self.note(
+                document, path, "path/escapes", f"'{written}' leads out of the project",
+                "keep every file below the project's folder",
+            )  # fmt: skip
+            return None
+        if not target.exists():
+            self.note(
+                document, path, "path/missing", f"'{written}' does not exist",
+                f"write {self.relative(target)} or correct the path",
+            )  # fmt: skip
+            return None
+        return target
+
+    def text(self, path: Path) -> str | None:
+        """Return a text with its BOM removed and LF line ends; None, with a finding, when it is not UTF-8."""
+        try:
+            text = self.content(path).decode("utf-8-sig")
+        except (UnicodeDecodeError, IsADirectoryError):
+            label = self.relative(path)
+            fix = "save it as UTF-8"
+            self.findings.append(Finding(label, 1, 1, "error", "file/encoding", "is not a UTF-8 text", fix))
+            return None
+        return text.replace("\r\n", "\n").replace("\r", "\n")
+
+
+def _inside(folder: Path, path: Path) -> bool:
+    return path == folder or folder in path.parents

@@ -1,0 +1,36 @@
+"""Reading a rubric and its rationale."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+from tamesu.base.canonical import digest
+from tamesu.base.model.manifest import Rubric
+from tamesu.edge.documents.reading import Reading
+from tamesu.edge.documents.schemas import DocumentKind
+
+
+def read_rubric(reading: Reading, path: Path) -> Rubric | None:
+    """Return a rubric; its digest covers parsed content and rationale, so formatting does not count."""
+    document = reading.document(path, DocumentKind.RUBRIC)
+    if document is None or not isinstance(document.value, dict):
+        return None
+    value: dict[str, Any] = document.value
+    rationale: str | None = ""
+    if "rationale" in value:
+        target = reading.reference(document, ("rationale",), value["rationale"])
+        rationale = None if target is None else reading.text(target)
+    for number, dimension in enumerate(value["dimensions"]):
+        if "none" in dimension.get("reason_codes", []):
+            reading.note(
+                document, ("dimensions", number, "reason_codes"), "rubric/reserved-code",
+                "reason code 'none' is reserved for a pass", "choose another code",
+            )  # fmt: skip
+    content = {name: part for name, part in value.items() if name != "rationale"}
+    return Rubric(
+        path=reading.relative(path),
+        name=value["name"],
+        dimensions=tuple(dimension["id"] for dimension in value["dimensions"]),
+        digest=digest({"rubric": content, "rationale": rationale}),
+    )

@@ -1,0 +1,92 @@
+"""Reading what lies on disk for a run, and whether it verifies."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from pathlib import Path
+
+from tamesu.base.errors import EvidenceError
+from tamesu.base.model.evidence import AttemptRecord, ItemResult, RunRecord
+from tamesu.base.model.manifest import EvalRef
+from tamesu.base.model.plan import RunSpec
+from tamesu.core.slots import RunEvidence
+from tamesu.edge.store.digests import DigestCache
+from tamesu.edge.store.locks import holder
+from tamesu.edge.store.paths import EvalPaths, Project, RunPaths
+from tamesu.edge.store.records import parse_record, read_record
+
+
+def read_evidence(project: Project, spec: RunSpec, cache: DigestCache) -> RunEvidence:
+    """Return the evidence of a planned run, verified against its inventory."""
+    paths = project.eval(spec.ref)
+    run = paths.run(spec.run_id)
+    held_by = holder(project.lock(spec.run_id))
+    if not run.folder.is_dir():
+        return RunEvidence(holder=held_by)
+    try:
+        attempts = dict(read_attempts(run))
+        record = read_record(run.record, RunRecord) if run.record.exists() else None
+        problem = None if record is None else inventory_problem(run, record, cache)
+    except EvidenceError as error:
+        return RunEvidence(holder=held_by, problem=str(error))
+    return RunEvidence(
+        record=record,
+        attempts=tuple(attempts.values()),
+        attempt_digests={path.stem: cache.digest(path) for path in attempts},
+        unclosed=held_by is None and bool(unclosed_attempts(paths, spec.run_id, attempts.values())),
+        holder=held_by,
+        problem=problem,
+    )
+
+
+def read_attempts(run: RunPaths) -> Iterator[tuple[Path, AttemptRecord]]:
+    """Yield the closed attempts of a run in order."""
+    for path in sorted(run.attempts.glob("[0-9]*.yml")):
+        yield path, read_record(path, AttemptRecord)
+
+
+def unclosed_attempts(paths: EvalPaths, run_id: str, closed: Iterable[AttemptRecord]) -> list[int]:
+    """Return the attempts that were begun (their dataset lies there) and never closed."""
+    numbers = {attempt.attempt for attempt in closed}
+    begun = paths.run(run_id).private.glob("attempt-[0-9]*.jsonl")
+    return sorted({int(path.stem.removeprefix("attempt-")) for path in begun} - numbers)
+
+
+def inventory_problem(run: RunPaths, record: RunRecord, cache: DigestCache) -> str | None:
+    """Return a line about the first file that differs from the inventory of run.yml, None when none does."""
+    for name, entry in record.items.items():
+        files = [("result.yml", entry.result), *entry.artifacts.items()]
+        for relative, sha256 in files:
+            path = run.item(name) / relative
+            try:
+                same = cache.digest(path) == sha256
+            except OSError:
+                return f"{path}: is missing; restore it, or rebuild it from the log with `tamesu rescore`"
+            if not same:
+                return (
+                    f"{path}: differs from its inventory; restore it, or rebuild it from the log "
+                    "with `tamesu rescore`"
+                )
+    return None
+
+
+def read_results(run: RunPaths, record: RunRecord) -> dict[str, ItemResult]:
+    """Return the item results of a run. Raises EvidenceError when one does not parse."""
+    return {
+        name: parse_record(run.result(name).read_bytes(), ItemResult, str(run.result(name)))
+        for name in record.items
+    }
+
+
+def other_records(project: Project, ref: EvalRef, planned: Iterable[str]) -> tuple[RunRecord, ...]:
+    """Return the records of runs on disk that the plan does not name; unreadable ones are left out."""
+    known = set(planned)
+    found = []
+    for path in sorted(project.eval(ref).runs.glob("*/run.yml")):
+        if path.parent.name in known:
+            continue
+        try:
+            found.append(read_record(path, RunRecord))
+        except EvidenceError:
+            continue
+    return tuple(found)

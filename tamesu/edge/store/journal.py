@@ -1,0 +1,78 @@
+"""The two append-only files of an eval: the ledger of money and the call log of each run."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Literal
+
+import msgspec
+
+from tamesu.base.canonical import Json, canonical_bytes
+from tamesu.base.errors import EvidenceError
+from tamesu.base.model.evidence import LedgerEntry
+from tamesu.edge.store.files import append_line, whole_lines
+from tamesu.edge.store.locks import held
+from tamesu.edge.store.paths import Project
+
+_PATIENCE_SECONDS = 60.0
+
+CallEvent = Literal[
+    "run_started", "inspect_log", "artifacts_written", "item_finished", "framework_error", "run_finished"
+]
+
+
+def read_ledger(path: Path) -> tuple[LedgerEntry, ...]:
+    """Return the entries of a ledger; a line torn by a crash was never acted upon and does not count.
+
+    Raises EvidenceError for a line that was altered.
+    """
+    if not path.exists():
+        return ()
+    entries = []
+    for number, line in enumerate(whole_lines(path.read_bytes()), 1):
+        try:
+            entries.append(msgspec.json.decode(line, type=LedgerEntry))
+        except msgspec.ValidationError as error:
+            raise EvidenceError(f"{path}:{number}: {error}; restore the ledger") from None
+        except msgspec.DecodeError as error:
+            if _is_torn(line):
+                continue
+            raise EvidenceError(f"{path}:{number}: {error}; restore the ledger") from None
+    return tuple(entries)
+
+
+def _is_torn(line: bytes) -> bool:
+    """A torn line is the beginning of an entry without its end."""
+    return line.startswith(b"{") and not line.rstrip().endswith(b"}")
+
+
+def append_entry(path: Path, entry: LedgerEntry) -> None:
+    """Append one entry, durable on return."""
+    append_line(path, canonical_bytes(msgspec.to_builtins(entry)))
+
+
+@contextmanager
+def ledger_held(project: Project) -> Iterator[None]:
+    """Hold all ledgers of the project, so that sums over them and the next entry belong together."""
+    with held(project.lock("ledger"), "the ledger", _PATIENCE_SECONDS):
+        yield
+
+
+def all_ledgers(project: Project) -> tuple[LedgerEntry, ...]:
+    """Return the entries of every eval's ledger in the project."""
+    return tuple(entry for ref in project.refs() for entry in read_ledger(project.eval(ref).ledger))
+
+
+def log_event(path: Path, event: CallEvent, time: str, fields: dict[str, Json]) -> None:
+    """Append one event to a run's call log."""
+    append_line(path, canonical_bytes({"event": event, "time": time, **fields}))
+
+
+def read_events(path: Path) -> Sequence[dict[str, Json]]:
+    """Return the events of a call log."""
+    if not path.exists():
+        return []
+    return [json.loads(line) for line in whole_lines(path.read_bytes())]

@@ -1,0 +1,104 @@
+"""Locks that die with their process, and who holds them.
+
+The kernel releases a flock when its last holder ends, however it ends, so no lock is ever stale. The lock
+file names the holder for people; what it says counts only while the lock is held.
+"""
+
+from __future__ import annotations
+
+import fcntl
+import json
+import os
+import socket
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager
+from datetime import UTC, datetime
+from pathlib import Path
+
+from tamesu.base.errors import RunHeld
+from tamesu.base.model.plan import Holder
+
+_POLL_SECONDS = 0.05
+
+
+def _open(path: Path) -> int:
+    path.parent.mkdir(parents=True, exist_ok=True)
+    return os.open(path, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o644)
+
+
+def _try(handle: int, mode: int) -> bool:
+    try:
+        fcntl.flock(handle, mode | fcntl.LOCK_NB)
+    except BlockingIOError:
+        return False
+    return True
+
+
+def _note_holder(handle: int) -> None:
+    holder = {
+        "pid": os.getpid(),
+        "host": socket.gethostname(),
+        "since": datetime.now(UTC).isoformat(timespec="seconds"),
+    }
+    os.ftruncate(handle, 0)
+    os.pwrite(handle, json.dumps(holder).encode(), 0)
+
+
+@contextmanager
+def held(path: Path, what: str, patience_seconds: float) -> Iterator[None]:
+    """Hold a lock alone. Raises RunHeld, naming the holder, when patience ends first."""
+    handle = _open(path)
+    try:
+        deadline = time.monotonic() + patience_seconds
+        while not _try(handle, fcntl.LOCK_EX):
+            if time.monotonic() >= deadline:
+                raise RunHeld(f"{what} is held by {describe(_read_holder(path))}; wait for it or stop it")
+            time.sleep(_POLL_SECONDS)
+        _note_holder(handle)
+        yield
+    finally:
+        os.close(handle)
+
+
+def holder(path: Path) -> Holder | None:
+    """Return who holds a lock now, None when nobody does."""
+    if not path.exists():
+        return None
+    handle = _open(path)
+    try:
+        return None if _try(handle, fcntl.LOCK_SH) else _read_holder(path)
+    finally:
+        os.close(handle)
+
+
+def _read_holder(path: Path) -> Holder:
+    try:
+        found = json.loads(path.read_bytes())
+        return Holder(int(found["pid"]), str(found["host"]), str(found["since"]))
+    except (ValueError, KeyError, TypeError):
+        return Holder(0, "unknown", "unknown")
+
+
+def describe(who: Holder) -> str:
+    """Return a holder in words."""
+    return f"process {who.pid} on {who.host} since {who.since}"
+
+
+class Presence:
+    """A shared lock that says 'an invocation is alive'; inheritable, so that a child can keep it up."""
+
+    def __init__(self, path: Path) -> None:
+        self._handle = _open(path)
+
+    def alone(self) -> bool:
+        """Return whether no other invocation is alive, and be present from now on either way."""
+        alone = _try(self._handle, fcntl.LOCK_EX)
+        fcntl.flock(self._handle, fcntl.LOCK_SH)
+        return alone
+
+    def fileno(self) -> int:
+        return self._handle
+
+    def close(self) -> None:
+        os.close(self._handle)

@@ -1,0 +1,191 @@
+"""Every path of a user's project, in one place."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from pathlib import Path
+
+from tamesu.base.errors import NoProject
+from tamesu.base.model.manifest import EvalRef
+
+
+@dataclass(frozen=True, slots=True)
+class RunPaths:
+    """One run's folder: evidence for version control, and the private `inspect/` beside it."""
+
+    folder: Path
+
+    @property
+    def record(self) -> Path:
+        return self.folder / "run.yml"
+
+    @property
+    def report(self) -> Path:
+        return self.folder / "report.yml"
+
+    @property
+    def attempts(self) -> Path:
+        return self.folder / "attempts"
+
+    def attempt(self, number: int) -> Path:
+        return self.attempts / f"{number:02d}.yml"
+
+    @property
+    def items(self) -> Path:
+        return self.folder / "items"
+
+    def item(self, name: str) -> Path:
+        return self.items / name
+
+    def result(self, name: str) -> Path:
+        return self.items / name / "result.yml"
+
+    @property
+    def private(self) -> Path:
+        return self.folder / "inspect"
+
+    @property
+    def spec(self) -> Path:
+        return self.private / "spec.json"
+
+    @property
+    def sources(self) -> Path:
+        return self.private / "sources"
+
+    @property
+    def recordings(self) -> Path:
+        return self.private / "recordings.jsonl"
+
+    @property
+    def dataset(self) -> Path:
+        return self.private / "input.jsonl"
+
+    def attempt_dataset(self, number: int) -> Path:
+        """The frozen dataset of one attempt: the whole one, or the pending lines of it."""
+        return self.private / f"attempt-{number:02d}.jsonl"
+
+    def log(self, number: int) -> Path:
+        return self.private / f"attempt-{number:02d}.eval"
+
+    def staging(self, number: int) -> Path:
+        return self.private / f"staging-{number:02d}"
+
+
+@dataclass(frozen=True, slots=True)
+class EvalPaths:
+    """One eval's folder: the manifest, evidence, and the files derived from it."""
+
+    folder: Path
+
+    @property
+    def manifest(self) -> Path:
+        return self.folder / "eval.yml"
+
+    @property
+    def ledger(self) -> Path:
+        return self.folder / "ledger.jsonl"
+
+    def call_log(self, run_id: str) -> Path:
+        return self.folder / "logs" / f"{run_id}.jsonl"
+
+    @property
+    def runs(self) -> Path:
+        return self.folder / "runs"
+
+    def run(self, run_id: str) -> RunPaths:
+        return RunPaths(self.runs / run_id)
+
+    def launch(self, launch: str) -> Path:
+        """Where Inspect writes while a launch is under way; hidden, so that no package carries it."""
+        return self.runs / f".launch-{launch}"
+
+    @property
+    def tables(self) -> Path:
+        return self.folder / "tables"
+
+    @property
+    def items_csv(self) -> Path:
+        return self.tables / "items.csv"
+
+    @property
+    def runs_csv(self) -> Path:
+        return self.tables / "runs.csv"
+
+    @property
+    def tables_evidence(self) -> Path:
+        return self.tables / "evidence.yml"
+
+    @property
+    def leaderboard(self) -> Path:
+        return self.folder / "leaderboard.md"
+
+    @property
+    def report(self) -> Path:
+        return self.folder / "evaluation-report.md"
+
+
+@dataclass(frozen=True, slots=True)
+class Project:
+    """A user's project: the folder that holds `cases/`."""
+
+    root: Path
+
+    def case_file(self, case: str) -> Path:
+        return self.root / "cases" / case / "case.yml"
+
+    def eval(self, ref: EvalRef) -> EvalPaths:
+        path = self.root / "cases" / ref.case / "experiments" / ref.experiment / "evals" / ref.eval
+        return EvalPaths(path)
+
+    def page(self, ref: EvalRef) -> Path:
+        """The self-contained result page of an eval."""
+        return self.root / "build" / ref.case / ref.experiment / f"{ref.eval}.html"
+
+    @property
+    def config(self) -> Path:
+        return self.root / "config" / "config.yaml"
+
+    @property
+    def prices(self) -> Path:
+        return self.root / "config" / "models.yml"
+
+    @property
+    def state(self) -> Path:
+        """Caches, plans, locks, receipts; never evidence."""
+        return self.root / ".tamesu"
+
+    @property
+    def receipts(self) -> Path:
+        return self.state / "receipts"
+
+    def lock(self, name: str) -> Path:
+        return self.state / "locks" / f"{name}.lock"
+
+    def want(self, derived: Path) -> Path:
+        return self.state / "want" / self.relative(derived)
+
+    @property
+    def replay_calls(self) -> Path:
+        """One line per call that the replay provider served."""
+        return self.state / "replay-calls.jsonl"
+
+    def relative(self, path: Path) -> str:
+        return path.relative_to(self.root).as_posix()
+
+    def refs(self) -> tuple[EvalRef, ...]:
+        """Return the evals of the project, sorted by name."""
+        files = self.root.glob("cases/*/experiments/*/evals/*/eval.yml")
+        parts = sorted(file.relative_to(self.root).parts for file in files)
+        return tuple(EvalRef(case=p[1], experiment=p[3], eval=p[5]) for p in parts)
+
+
+def find_project(start: Path) -> Project:
+    """Return the project of the nearest folder upwards that holds `cases/`.
+
+    Raises NoProject when there is none.
+    """
+    start = start.resolve()
+    for folder in (start, *start.parents):
+        if (folder / "cases").is_dir():
+            return Project(folder)
+    raise NoProject(f"{start}: no folder here or above holds cases/; change into a Tamesu project")

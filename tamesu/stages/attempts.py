@@ -1,0 +1,237 @@
+"""Attempts: money reserved, the attempt begun, its log closed, the record written, money settled.
+
+The order is what makes a death at any moment harmless: reserve, then begin (the attempt's dataset appears),
+then execute, then move the log, then write the record, then settle. What lies there tells where it stopped.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import platform
+import shutil
+import socket
+from collections.abc import Sequence
+from contextlib import suppress
+from dataclasses import dataclass
+
+from tamesu import __version__
+from tamesu.base.canonical import digest_bytes
+from tamesu.base.errors import BudgetRefused, FrameworkFault, PaymentNeeded, RunHeld
+from tamesu.base.model.evidence import AttemptRecord, Fault, LedgerEntry, SampleEvidence
+from tamesu.base.model.manifest import EvalRef
+from tamesu.base.model.plan import RunSpec
+from tamesu.core.attempts import attempt_state, close_attempt
+from tamesu.core.ledger import balance, invocation_total, open_reservations
+from tamesu.edge.backends.protocol import AttemptRequest, Backend, ClosedLog
+from tamesu.edge.store.digests import file_digest
+from tamesu.edge.store.evidence import read_attempts, unclosed_attempts
+from tamesu.edge.store.files import write_exclusive
+from tamesu.edge.store.journal import all_ledgers, append_entry, ledger_held, log_event, read_ledger
+from tamesu.edge.store.locks import held
+from tamesu.edge.store.paths import Project, RunPaths
+from tamesu.edge.store.records import dump_record
+from tamesu.stages.clock import now
+from tamesu.stages.freeze import read_spec
+
+
+@dataclass(frozen=True, slots=True)
+class Invocation:
+    """Who pays: an identifier, the ceiling for everything under it (None: free work only), the budget."""
+
+    id: str
+    pay_usd: float | None
+    budget_usd: float
+
+
+def reserve(project: Project, spec: RunSpec, attempt: int, samples: int, payer: Invocation) -> None:
+    """Reserve the exposure of an attempt. Raises PaymentNeeded or BudgetRefused and reserves nothing."""
+    exposure = round(spec.exposure_per_sample * samples, 9)
+    ledger = project.eval(spec.ref).ledger
+    with ledger_held(project):
+        if exposure > 0:
+            _check_money(project, spec, exposure, payer)
+        append_entry(
+            ledger,
+            LedgerEntry("reserved", now(), spec.run_id, attempt, payer.id, usd=exposure, samples=samples),
+        )
+
+
+def _check_money(project: Project, spec: RunSpec, exposure: float, payer: Invocation) -> None:
+    if payer.pay_usd is None:
+        raise PaymentNeeded(
+            f"{spec.run_id}: would cost up to {exposure:.4f} USD; use `tamesu run`, or --config pay_usd=<ceiling>"
+        )
+    committed = invocation_total(all_ledgers(project), payer.id)
+    if committed + exposure > payer.pay_usd + 1e-9:
+        raise BudgetRefused(
+            f"{spec.run_id}: up to {exposure:.4f} USD on top of {committed:.4f} USD exceeds pay_usd "
+            f"{payer.pay_usd:.4f}; raise the ceiling"
+        )
+    total = balance(read_ledger(project.eval(spec.ref).ledger)).total_usd
+    if total + exposure > payer.budget_usd + 1e-9:
+        raise BudgetRefused(
+            f"{spec.run_id}: up to {exposure:.4f} USD on top of {total:.4f} USD spent or reserved exceeds "
+            f"budget_usd {payer.budget_usd:.4f}; raise it in eval.yml"
+        )
+
+
+def begin(project: Project, request: AttemptRequest) -> None:
+    """Write the attempt's own dataset: exactly the lines of the asked items; its presence means 'begun'."""
+    asked = set(request.asked)
+    lines = request.paths.dataset.read_bytes().split(b"\n")
+    chosen = [line for line, item in _lines_by_item(lines) if item in asked]
+    write_exclusive(request.paths.attempt_dataset(request.attempt), b"".join(line + b"\n" for line in chosen))
+    log_event(
+        project.eval(request.spec.ref).call_log(request.spec.run_id),
+        "run_started",
+        now(),
+        {"attempt": request.attempt, "items": len(asked)},
+    )
+
+
+def _lines_by_item(lines: Sequence[bytes]) -> list[tuple[bytes, str]]:
+    return [(line, str(json.loads(line)["id"])) for line in lines if line.strip()]
+
+
+def asked_items(request_dataset: bytes) -> tuple[str, ...]:
+    """Return the items that an attempt's dataset holds, in order."""
+    return tuple(item for _, item in _lines_by_item(request_dataset.split(b"\n")))
+
+
+def close(
+    project: Project, backend: Backend, request: AttemptRequest, fault: Fault | None, survived: bool
+) -> AttemptRecord:
+    """Close an attempt from whatever it left: log to its place, record, settlement. Idempotent."""
+    closed = backend.close_log(request)
+    samples, error = _samples(backend, closed)
+    fault = closed.error or error or fault
+    corrupt = closed.error is not None or error is not None
+    state = "corrupt" if corrupt else attempt_state(closed.status, survived or closed.path is None)
+    if closed.path is None and not survived:
+        state = "died"
+    verdict = close_attempt(request.spec, request.asked, samples, state, closed.in_flight_known)
+    dataset = request.paths.attempt_dataset(request.attempt)
+    record = AttemptRecord(
+        attempt=request.attempt,
+        kind="generate",
+        state=verdict.state,
+        log=None if closed.path is None else closed.path.relative_to(request.paths.folder).as_posix(),
+        sha256=None if closed.path is None else file_digest(closed.path),
+        log_status=closed.status,
+        dataset_sha256=digest_bytes(dataset.read_bytes()),
+        started=_started(project, request),
+        ended=now(),
+        asked=request.asked,
+        used=verdict.used,
+        finished=verdict.finished,
+        spent_usd=verdict.spent_usd,
+        lost_usd=verdict.lost_usd,
+        calls_lost=verdict.calls_lost,
+        adopted=None if survived else f"process {os.getpid()} on {socket.gethostname()}",
+        error=fault,
+        versions={
+            "inspect_ai": str(request.spec.identity.generation["inspect_version"]),
+            "python": platform.python_version(),
+            "tamesu": __version__,
+        },
+    )
+    write_exclusive(request.paths.attempt(request.attempt), dump_record(record))
+    log_event(
+        project.eval(request.spec.ref).call_log(request.spec.run_id),
+        "inspect_log",
+        now(),
+        {"attempt": record.attempt, "log": record.log, "sha256": record.sha256, "status": record.log_status},
+    )
+    settle(project, request.spec, record)
+    os.chdir(request.paths.folder)  # the attempt's own folder may be the working directory
+    shutil.rmtree(request.workdir, ignore_errors=True)
+    return record
+
+
+def _samples(backend: Backend, closed: ClosedLog) -> tuple[tuple[SampleEvidence, ...], Fault | None]:
+    if closed.path is None or closed.error is not None:
+        return (), None
+    try:
+        return backend.read_log(closed.path).samples, None
+    except FrameworkFault as error:
+        return (), Fault("CorruptLog", str(error))
+
+
+def _started(project: Project, request: AttemptRequest) -> str:
+    """The time of the reservation, which every attempt has."""
+    entries = read_ledger(project.eval(request.spec.ref).ledger)
+    times = [e.time for e in entries if (e.run_id, e.attempt) == (request.spec.run_id, request.attempt)]
+    return times[0] if times else now()
+
+
+def settle(project: Project, spec: RunSpec, record: AttemptRecord) -> None:
+    """Release the reservation of a closed attempt and state what it cost; once, however often it is called."""
+    ledger = project.eval(spec.ref).ledger
+    with ledger_held(project):
+        reserved = open_reservations(read_ledger(ledger)).get((spec.run_id, record.attempt))
+        if reserved is None:
+            return
+        append_entry(
+            ledger,
+            LedgerEntry(
+                "settled",
+                now(),
+                spec.run_id,
+                record.attempt,
+                reserved.invocation,
+                spent_usd=record.spent_usd,
+                lost_usd=record.lost_usd,
+                samples=len(record.finished),
+            ),
+        )
+
+
+def adopt(project: Project, backend: Backend, spec: RunSpec) -> tuple[AttemptRecord, ...]:
+    """Close every attempt that an earlier process left open, and settle closed ones that were not."""
+    paths = project.eval(spec.ref)
+    run = paths.run(spec.run_id)
+    closed = [record for _, record in read_attempts(run)]
+    for record in closed:
+        settle(project, spec, record)
+    adopted = []
+    for number in unclosed_attempts(paths, spec.run_id, closed):
+        asked = asked_items(run.attempt_dataset(number).read_bytes())
+        request = make_request(project, spec, number, asked)
+        adopted.append(close(project, backend, request, None, survived=False))
+    return tuple(adopted)
+
+
+def make_request(project: Project, spec: RunSpec, attempt: int, asked: Sequence[str]) -> AttemptRequest:
+    """Return one attempt with the folders that are its own."""
+    run: RunPaths = project.eval(spec.ref).run(spec.run_id)
+    return AttemptRequest(
+        spec=spec,
+        paths=run,
+        attempt=attempt,
+        asked=tuple(asked),
+        workdir=run.private / f"attempt-{attempt:02d}",
+        replay_calls=project.replay_calls,
+    )
+
+
+
+def sweep(project: Project, backend: Backend, ref: EvalRef) -> None:
+    """Close what dead processes left anywhere in an eval, runs that are stale by now included.
+
+    Reservations whose attempt never began are released. Runs held by a live process are left alone.
+    """
+    paths = project.eval(ref)
+    for dataset in sorted(paths.runs.glob("*/inspect/attempt-[0-9]*.jsonl")):
+        run = RunPaths(dataset.parent.parent)
+        number = int(dataset.stem.removeprefix("attempt-"))
+        if run.attempt(number).exists() or not run.spec.exists():
+            continue
+        with suppress(RunHeld), held(project.lock(run.folder.name), run.folder.name, 0):
+            adopt(project, backend, read_spec(run))
+    for (run_id, attempt), entry in open_reservations(read_ledger(paths.ledger)).items():
+        if paths.run(run_id).attempt_dataset(attempt).exists():
+            continue
+        with suppress(RunHeld), held(project.lock(run_id), run_id, 0), ledger_held(project):
+            released = LedgerEntry("settled", now(), run_id, attempt, entry.invocation)
+            append_entry(paths.ledger, released)

@@ -1,0 +1,10 @@
+"""The clock, UTC, to the millisecond."""
+
+from __future__ import annotations
+
+from datetime import UTC, datetime
+
+
+def now() -> str:
+    """Return the present time in ISO 8601."""
+    return datetime.now(UTC).isoformat(timespec="milliseconds")

@@ -1,0 +1,137 @@
+"""Execute: work off a launch, one attempt per run, each fault recorded with its own run."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from contextlib import ExitStack
+from dataclasses import dataclass
+
+from tamesu.base.canonical import digest
+from tamesu.base.errors import Refused, RunHeld, StorageFull
+from tamesu.base.model.evidence import AttemptRecord, RunRecord
+from tamesu.base.model.manifest import EvalRef
+from tamesu.base.model.plan import RunSpec
+from tamesu.core.planning import Retries
+from tamesu.core.slots import RunEvidence, reopened_slot, slot
+from tamesu.edge.backends.protocol import Backend, backend
+from tamesu.edge.store.evidence import read_attempts
+from tamesu.edge.store.locks import held
+from tamesu.edge.store.paths import Project
+from tamesu.edge.store.records import read_record
+from tamesu.stages.attempts import Invocation, adopt, begin, close, make_request, reserve, sweep
+from tamesu.stages.freeze import read_spec
+from tamesu.stages.ingest import Extent, ingest_run
+
+_RUN_PATIENCE_SECONDS = 5.0
+_ENDPOINT_PATIENCE_SECONDS = 86_400.0
+
+
+@dataclass(frozen=True, slots=True)
+class LaunchOrder:
+    """A launch as the plan froze it: which runs, who pays, and whether final failures are asked again."""
+
+    id: str
+    ref: EvalRef
+    runs: tuple[str, ...]
+    payer: Invocation
+    retries: Retries
+
+
+def execute_launch(project: Project, order: LaunchOrder, tell: Callable[[str], None]) -> None:
+    """Make one attempt at every run of a launch that still owes something.
+
+    Raises KeyboardInterrupt after the attempt under way was closed; PaymentNeeded and BudgetRefused before
+    anything of the refused run was asked.
+    """
+    paths = project.eval(order.ref)
+    specs = [read_spec(paths.run(run_id)) for run_id in order.runs]
+    engine = backend(specs[0].backend)
+    engine.isolate(project.state / "launches" / order.id)
+    sweep(project, engine, order.ref)
+    with ExitStack() as stack:
+        for endpoint in sorted({spec.endpoint for spec in specs}):
+            lock = project.lock(f"endpoint-{digest(endpoint)[:12]}")
+            stack.enter_context(held(lock, f"endpoint {endpoint}", _ENDPOINT_PATIENCE_SECONDS))
+        for spec in specs:
+            _execute_run(project, engine, spec, order, tell)
+
+
+def _execute_run(
+    project: Project, engine: Backend, spec: RunSpec, order: LaunchOrder, tell: Callable[[str], None]
+) -> None:
+    try:
+        with held(project.lock(spec.run_id), spec.run_id, _RUN_PATIENCE_SECONDS):
+            attempt = _attempt(project, engine, spec, order)
+    except RunHeld as error:
+        tell(str(error))
+        return
+    if attempt is not None:
+        tell(_line(spec, attempt))
+        if attempt.state == "interrupted":
+            raise KeyboardInterrupt
+
+
+def _attempt(
+    project: Project, engine: Backend, spec: RunSpec, order: LaunchOrder
+) -> AttemptRecord | None:
+    """Make the run's next attempt, after closing and ingesting what an earlier process left."""
+    paths = project.eval(spec.ref)
+    if adopt(project, engine, spec) or not paths.run(spec.run_id).record.exists():
+        _ingest_closed(project, engine, spec)
+    owed = _pending(project, spec, order.retries)
+    if not owed.items:
+        return None
+    reserve(project, spec, owed.attempt, len(owed.items), order.payer)
+    request = make_request(project, spec, owed.attempt, owed.items)
+    begin(project, request)
+    try:
+        fault = engine.execute(request)
+    except (Refused, StorageFull):
+        close(project, engine, request, None, survived=True)
+        raise
+    return close(project, engine, request, fault, survived=True)
+
+
+def _ingest_closed(project: Project, engine: Backend, spec: RunSpec) -> None:
+    if any(read_attempts(project.eval(spec.ref).run(spec.run_id))):
+        ingest_run(project, engine, spec, Extent.NEW)
+
+
+@dataclass(frozen=True, slots=True)
+class _Owed:
+    attempt: int
+    items: tuple[str, ...]
+
+
+def _pending(project: Project, spec: RunSpec, retries: Retries) -> _Owed:
+    run = project.eval(spec.ref).run(spec.run_id)
+    attempts = tuple(record for _, record in read_attempts(run))
+    record = read_record(run.record, RunRecord) if run.record.exists() else None
+    known = {} if record is None else dict(record.attempts)
+    evidence = RunEvidence(record=record, attempts=attempts, attempt_digests=known)
+    judge = reopened_slot if retries is Retries.AGAIN else slot
+    found = judge(spec, evidence)
+    return _Owed(found.next_attempt, found.pending)
+
+
+def _line(spec: RunSpec, attempt: AttemptRecord) -> str:
+    done = f"{len(attempt.finished)}/{len(attempt.asked)} items"
+    label = f"{spec.model} x {spec.arm} rep {spec.repetition}"
+    recorded = " (recorded)" if spec.provider == "replay" else ""
+    cost = f", {attempt.spent_usd:.4f} USD" if spec.paid else ""
+    why = f": {attempt.error.type}: {attempt.error.message}" if attempt.error else ""
+    return f"{label}: attempt {attempt.attempt} {attempt.state}, {done}{cost}{recorded}{why}"
+
+
+def ingest_launch(project: Project, order: LaunchOrder, tell: Callable[[str], None]) -> None:
+    """Ingest every run of a launch, first closing what an earlier process left open."""
+    paths = project.eval(order.ref)
+    specs: Sequence[RunSpec] = [read_spec(paths.run(run_id)) for run_id in order.runs]
+    engine = backend(specs[0].backend)
+    engine.isolate(project.state / "launches" / order.id)
+    for spec in specs:
+        with held(project.lock(spec.run_id), spec.run_id, _RUN_PATIENCE_SECONDS):
+            adopt(project, engine, spec)
+            record = ingest_run(project, engine, spec, Extent.NEW)
+        tell(f"{spec.model} x {spec.arm} rep {spec.repetition}: {record.state}, {record.complete}/{record.planned}")
+

@@ -1,0 +1,60 @@
+"""Freeze: from a planned run to the files that its execution reads, and nothing else."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import msgspec
+
+from tamesu.base.canonical import digest_bytes
+from tamesu.base.errors import ChangedSincePlan, EvidenceError, LogAbsent, Refused
+from tamesu.base.model.plan import FrozenDataset, RunSpec, SourceCopy
+from tamesu.core.freeze import dataset_bytes
+from tamesu.edge.store.files import write_atomic
+from tamesu.edge.store.paths import Project, RunPaths
+
+
+def freeze_run(project: Project, spec: RunSpec, dataset: FrozenDataset) -> None:
+    """Write the run's private folder: sources, recordings, input.jsonl, and the resolved run last.
+
+    A second time it only adds what is missing. Raises ChangedSincePlan when a file changed since it was
+    planned, Refused when what was frozen before is not what would be frozen now.
+    """
+    run = project.eval(spec.ref).run(spec.run_id)
+    write_atomic(run.private / ".gitignore", b"*\n")
+    for source in spec.executed:
+        _copy(project, source, run.sources / source.target)
+    if spec.recordings is not None:
+        _copy(project, spec.recordings, run.recordings)
+    _keep(run.dataset, dataset_bytes(dataset))
+    write_atomic(run.spec, msgspec.json.encode(spec))
+
+
+def _copy(project: Project, source: SourceCopy, target: Path) -> None:
+    content = (project.root / source.path).read_bytes()
+    if digest_bytes(content) != source.sha256:
+        raise ChangedSincePlan(f"{source.path}: changed while the run was being frozen; start again")
+    _keep(target, content)
+
+
+def _keep(target: Path, content: bytes) -> None:
+    """Write a frozen file once; what lies there already must be the same."""
+    if not target.exists():
+        write_atomic(target, content)
+    elif target.read_bytes() != content:
+        raise Refused(f"{target}: is not what this run would freeze now; put it back or remove the file")
+
+
+def read_spec(run: RunPaths) -> RunSpec:
+    """Return the run as it was resolved when it was frozen.
+
+    Raises LogAbsent in a clone or an unpacked package, which carry no private folder.
+    """
+    if not run.spec.exists():
+        raise LogAbsent(
+            f"{run.folder}: its log and frozen dataset are not here (a clone or package); nothing was done"
+        )
+    try:
+        return msgspec.json.decode(run.spec.read_bytes(), type=RunSpec)
+    except msgspec.DecodeError as error:
+        raise EvidenceError(f"{run.spec}: is damaged ({error}); remove it to freeze the run again") from None

@@ -1,0 +1,261 @@
+"""Ingest: from the closed attempts of a run to result.yml of each item, and run.yml last."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import asdict
+from enum import StrEnum
+from pathlib import Path
+
+from tamesu.base.canonical import Json, digest_bytes
+from tamesu.base.errors import EvidenceError, FrameworkFault, LogAbsent, LogRefused
+from tamesu.base.model.evidence import (
+    Artifact,
+    AttemptRecord,
+    ExecutionRecord,
+    Fault,
+    IdentityRecord,
+    ItemEntry,
+    ItemResult,
+    LogEntry,
+    RunRecord,
+    RunState,
+    SampleEvidence,
+)
+from tamesu.base.model.plan import RunSpec
+from tamesu.core.attempts import attempts_used
+from tamesu.core.identity import ADAPTER_VERSION
+from tamesu.core.ingest import StagedOutput, by_item, check_samples, ingest_item
+from tamesu.core.outcome import review_outcome
+from tamesu.core.slots import is_final
+from tamesu.edge.backends.protocol import Backend, LogReading
+from tamesu.edge.store.digests import file_digest
+from tamesu.edge.store.evidence import read_attempts
+from tamesu.edge.store.files import full_disk_named, write_atomic
+from tamesu.edge.store.journal import log_event
+from tamesu.edge.store.paths import Project, RunPaths
+from tamesu.edge.store.records import dump_record, read_record
+from tamesu.edge.store.staging import collect
+from tamesu.stages.attempts import make_request
+from tamesu.stages.clock import now
+
+
+class Extent(StrEnum):
+    """Which attempts are ingested: those that run.yml does not know yet, or all of them again."""
+
+    NEW = "new"
+    ALL = "all"
+
+
+def ingest_run(project: Project, backend: Backend, spec: RunSpec, extent: Extent) -> RunRecord:
+    """Write item results and run.yml from the closed attempts; the caller holds the run.
+
+    Idempotent. A log that cannot be mapped to the asked items makes the run failed, as a FrameworkFault in
+    run.yml; nothing of that log is ingested.
+    Raises LogAbsent and LogRefused, for which nothing is written.
+    """
+    paths = project.eval(spec.ref)
+    run = paths.run(spec.run_id)
+    attempts = [record for _, record in read_attempts(run)]
+    known = _previous(run) if extent is Extent.NEW else None
+    digests = {f"{record.attempt:02d}": file_digest(run.attempt(record.attempt)) for record in attempts}
+    due = [r for r in attempts if known is None or known.attempts.get(f"{r.attempt:02d}") is None]
+    entries: dict[str, ItemEntry] = {} if known is None else dict(known.items)
+    reached = None if known is None else known.execution.concurrency_reached
+    error: Fault | None = None
+    for record in due:
+        try:
+            reading = _reading(project, backend, spec, record)
+        except FrameworkFault as fault:
+            error = Fault("FrameworkFault", str(fault))
+            log_event(paths.call_log(spec.run_id), "framework_error", now(), {"message": str(fault)})
+            continue
+        reached = max(filter(None, (reached, reading.concurrency_reached)), default=None)
+        for entry in _ingest_attempt(project, spec, record, attempts, reading):
+            entries[entry[0]] = entry[1]
+        error = None
+    record = _run_record(spec, attempts, digests, entries, error, reached)
+    write_atomic(run.record, dump_record(record))
+    log_event(
+        paths.call_log(spec.run_id),
+        "run_finished",
+        now(),
+        {"state": record.state, "complete": record.complete, "failed": record.failed},
+    )
+    return record
+
+
+def _previous(run: RunPaths) -> RunRecord | None:
+    return read_record(run.record, RunRecord) if run.record.exists() else None
+
+
+def _reading(project: Project, backend: Backend, spec: RunSpec, record: AttemptRecord) -> LogReading:
+    """Return the log of an attempt after every check; an attempt without a log, or a corrupt one, has no samples."""
+    run = project.eval(spec.ref).run(spec.run_id)
+    if record.log is None or record.state == "corrupt":
+        return LogReading(record.log_status or "none", (), None)
+    log = run.folder / record.log
+    if not log.exists():
+        raise LogAbsent(f"{log}: the log is not here (a clone or package); item results stand as recorded")
+    if file_digest(log) != record.sha256:
+        raise LogRefused(f"{log}: was altered after attempt {record.attempt} recorded it; restore the log")
+    backend.check_identity(log, make_request(project, spec, record.attempt, record.asked))
+    reading = backend.read_log(log)
+    check_samples(record.asked, [sample.item for sample in reading.samples])
+    return reading
+
+
+def _ingest_attempt(
+    project: Project,
+    spec: RunSpec,
+    record: AttemptRecord,
+    attempts: Sequence[AttemptRecord],
+    reading: LogReading,
+) -> Iterable[tuple[str, ItemEntry]]:
+    paths = project.eval(spec.ref)
+    run, call_log = paths.run(spec.run_id), paths.call_log(spec.run_id)
+    samples: Mapping[str, SampleEvidence] = by_item(reading.samples)
+    until = [attempt for attempt in attempts if attempt.attempt <= record.attempt]
+    for item in record.asked:
+        used = attempts_used(until, item)
+        staged = _staged(run, spec, record.attempt, item, samples.get(item))
+        result = ingest_item(spec, item, samples.get(item), staged, record.attempt, used)
+        content = dump_record(result)
+        fresh = not run.result(item).exists() or run.result(item).read_bytes() != content
+        if fresh:
+            write_atomic(run.result(item), content)
+            log_event(
+                call_log,
+                "artifacts_written",
+                now(),
+                {"item": item, "accepted": len(result.artifacts), "rejected": len(result.rejected_artifacts)},
+            )
+            log_event(
+                call_log,
+                "item_finished",
+                now(),
+                {"item": item, "state": result.state, "attempt": record.attempt},
+            )
+        yield item, _entry(result, content)
+
+
+def _staged(
+    run: RunPaths, spec: RunSpec, attempt: int, item: str, sample: SampleEvidence | None
+) -> StagedOutput:
+    """Collect what the scorer of a finished sample staged; an unfinished one staged nothing that counts."""
+    folder = run.item(item)
+    unfinished = sample is None or sample.interrupted or sample.in_flight
+    root = run.private / "none" if unfinished else run.staging(attempt)
+    with full_disk_named(folder):
+        folder.mkdir(parents=True, exist_ok=True)
+        collected = collect(root, item, folder, spec.artifacts)
+    reviewed = review_outcome(spec.artifacts, collected.artifacts, lambda artifact: _content(folder, artifact))
+    return StagedOutput(
+        artifacts=collected.artifacts,
+        rejected=collected.rejected,
+        missing=collected.missing,
+        outcome=reviewed.outcome,
+        output=reviewed.output,
+    )
+
+
+def _content(folder: Path, artifact: Artifact) -> bytes:
+    return (folder / artifact.path).read_bytes()
+
+
+def _entry(result: ItemResult, content: bytes) -> ItemEntry:
+    return ItemEntry(
+        state=result.state,
+        retryable=result.retryable,
+        attempts=result.attempts,
+        sample=result.sample,
+        result=digest_bytes(content),
+        artifacts={artifact.path: artifact.sha256 for artifact in result.artifacts},
+    )
+
+
+def run_state(spec: RunSpec, entries: Mapping[str, ItemEntry], error: Fault | None) -> RunState:
+    """Return the state of a run under the policy it started with; a plan judges by the policy of now."""
+    complete = sum(entry.state == "complete" for entry in entries.values())
+    if error is not None:
+        return "failed"
+    if any(name not in entries or not is_final(entries[name], spec.max_attempts) for name in spec.items):
+        return "partial"
+    failed = len(spec.items) - complete
+    tolerated = complete > 0 and failed <= spec.policy.tolerate_failed * len(spec.items)
+    return "complete" if tolerated else "failed"
+
+
+def _run_record(
+    spec: RunSpec,
+    attempts: Sequence[AttemptRecord],
+    digests: Mapping[str, str],
+    entries: Mapping[str, ItemEntry],
+    error: Fault | None,
+    reached: int | None,
+) -> RunRecord:
+    if not attempts:
+        raise EvidenceError(f"{spec.run_id}: has no attempt to ingest; run `tamesu run`")
+    complete = sum(entry.state == "complete" for entry in entries.values())
+    return RunRecord(
+        run_id=spec.run_id,
+        eval=str(spec.ref),
+        task=spec.task,
+        provider=spec.provider,
+        model=spec.model,
+        arm=spec.arm,
+        repetition=spec.repetition,
+        state=run_state(spec, entries, error),
+        planned=len(spec.items),
+        complete=complete,
+        failed=len(entries) - complete,
+        spent_usd=round(sum(attempt.spent_usd + attempt.lost_usd for attempt in attempts), 9),
+        started=attempts[0].started,
+        ended=attempts[-1].ended,
+        error=error,
+        identity=_identity_record(spec),
+        execution=_execution_record(spec, attempts, reached),
+        attempts=digests,
+        items={name: entries[name] for name in spec.items if name in entries},
+    )
+
+
+def _identity_record(spec: RunSpec) -> IdentityRecord:
+    identity = spec.identity
+    return IdentityRecord(
+        version=identity.version,
+        generation_digest=identity.generation_digest,
+        scoring_digest=identity.scoring_digest,
+        judgement_digest=identity.judgement_digest,
+        specification_fingerprint=identity.specification_fingerprint,
+        content_fingerprint=identity.content_fingerprint,
+        generation=identity.generation,
+        scoring=identity.scoring,
+        judgement=identity.judgement,
+        content={file.path: file.sha256 for file in identity.content},
+    )
+
+
+def _execution_record(spec: RunSpec, attempts: Sequence[AttemptRecord], reached: int | None) -> ExecutionRecord:
+    versions = attempts[-1].versions
+    limits: dict[str, Json] = {k: v for k, v in asdict(spec.limits).items() if v is not None}
+    return ExecutionRecord(
+        backend=spec.backend,
+        inspect_version=versions["inspect_ai"],
+        adapter_version=ADAPTER_VERSION,
+        tamesu_version=versions["tamesu"],
+        python_version=versions["python"],
+        model_uri=spec.model_uri,
+        base_url_origin=spec.base_url_origin,
+        task_file=spec.task_file,
+        task_function=spec.task_function,
+        limits=limits,
+        parameters=spec.parameters,
+        retries=spec.retries,
+        timeout_seconds=spec.timeout_seconds,
+        concurrency=spec.concurrency,
+        concurrency_reached=reached,
+        price=None if spec.price is None else asdict(spec.price),
+        recorded=spec.provider == "replay",
+        logs=tuple(LogEntry(r.attempt, r.log, r.sha256, r.log_status) for r in attempts),
+    )

@@ -1,0 +1,74 @@
+"""Plan: what an eval owes, from its manifest and the evidence on disk. Reads only."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from tamesu.base.errors import InvalidDocument, UnknownName
+from tamesu.base.model.finding import Finding
+from tamesu.base.model.manifest import Eval, EvalRef
+from tamesu.base.model.plan import EvalPlan
+from tamesu.core.ledger import balance
+from tamesu.core.matrix import Matrix
+from tamesu.core.planning import Grouping, Retries, Situation, plan
+from tamesu.edge.documents.eval_reader import ReadEval, read_eval
+from tamesu.edge.documents.settings_reader import installed_inspect
+from tamesu.edge.store.digests import DigestCache
+from tamesu.edge.store.evidence import other_records, read_evidence
+from tamesu.edge.store.journal import read_ledger
+from tamesu.edge.store.paths import Project
+
+
+@dataclass(frozen=True, slots=True)
+class Planned:
+    """An eval, its runs, and where they stand."""
+
+    evaluation: Eval
+    matrix: Matrix
+    plan: EvalPlan
+    warnings: tuple[Finding, ...] = ()
+
+
+def find_ref(project: Project, name: str) -> EvalRef:
+    """Return the eval of that name: `<case>/<experiment>/<eval>` or any unambiguous tail of it.
+
+    Raises UnknownName.
+    """
+    refs = project.refs()
+    wanted = tuple(part for part in name.strip("/").split("/") if part)
+    found = [ref for ref in refs if wanted and str(ref).split("/")[-len(wanted) :] == list(wanted)]
+    if len(found) == 1:
+        return found[0]
+    if found:
+        raise UnknownName("single eval", name, [str(ref) for ref in found])
+    raise UnknownName("eval", name, [str(ref) for ref in refs] + [ref.eval for ref in refs])
+
+
+def valid(read: ReadEval) -> tuple[Eval, Matrix]:
+    """Return eval and runs. Raises InvalidDocument with the first finding and how many there are."""
+    if read.evaluation is not None and read.matrix is not None:
+        return read.evaluation, read.matrix
+    errors = [finding for finding in read.findings if finding.severity == "error"]
+    more = f" (and {len(errors) - 1} more; see `tamesu lint`)" if len(errors) > 1 else ""
+    raise InvalidDocument(f"{errors[0]}{more}")
+
+
+def plan_eval(
+    project: Project, ref: EvalRef, grouping: Grouping, retries: Retries, cache: DigestCache
+) -> Planned:
+    """Return what an eval owes. Raises InvalidDocument when the eval has errors."""
+    read = read_eval(project, ref)
+    evaluation, runs = valid(read)
+    situation = Situation(
+        evidence={spec.run_id: read_evidence(project, spec, cache) for spec in runs.runs},
+        others=other_records(project, ref, (spec.run_id for spec in runs.runs)),
+        balance=balance(read_ledger(project.eval(ref).ledger)),
+        installed_inspect=installed_inspect(),
+        pinned_inspect=read.setting.inspect_version,
+    )
+    return Planned(evaluation, runs, plan(evaluation, runs, situation, grouping, retries), read.findings)
+
+
+def digest_cache(project: Project) -> DigestCache:
+    """Return the project's memory of file digests."""
+    return DigestCache(project.state / "cache" / "digests.msgpack")

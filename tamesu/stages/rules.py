@@ -1,0 +1,148 @@
+"""What the Snakemake rules look up: the frozen plan by launch, run and eval. Opaque IDs in, paths out."""
+
+from __future__ import annotations
+
+import os
+import re
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from tamesu.base.errors import UsageError
+from tamesu.base.model.workflow import PlannedEval, PlannedLaunch, PlannedRun, WorkflowPlan
+from tamesu.core.planning import Grouping, Retries
+from tamesu.edge.store.locks import Presence
+from tamesu.edge.store.paths import find_project
+from tamesu.stages.workflow import load_plan, make_workflow_plan, save_plan
+
+PLAN_VARIABLE = "TAMESU_PLAN"
+RECEIPTS = ".tamesu/receipts"
+_NOTHING = "(?!)"
+
+
+@dataclass(frozen=True)
+class RulesView:
+    """The plan of this invocation as rules need it."""
+
+    plan: WorkflowPlan
+    plan_file: str
+    launches: Mapping[str, PlannedLaunch]
+    runs: Mapping[str, PlannedRun]
+    evals: Mapping[str, PlannedEval]
+    presence: Presence | None = field(default=None)
+
+    @staticmethod
+    def one_of(names: Iterable[str]) -> str:
+        """Return a wildcard constraint that matches exactly the given names, none of them when there is none."""
+        return "|".join(re.escape(name) for name in names) or _NOTHING
+
+    def receipt(self, stage: str, run_id: str) -> str:
+        """Return the receipt of the launch that works off a run."""
+        return f"{RECEIPTS}/{stage}-{self.runs[run_id].launch}"
+
+    @property
+    def executing(self) -> tuple[str, ...]:
+        """Launches that ask models."""
+        return tuple(one.id for one in self.plan.launches if one.mode == "execute")
+
+    @property
+    def owed(self) -> tuple[str, ...]:
+        """Runs that some launch works off; only these have a producer."""
+        return tuple(run.run_id for run in self.plan.runs if run.launch is not None)
+
+    @property
+    def unfrozen(self) -> tuple[str, ...]:
+        """Owed runs whose frozen dataset is not here yet."""
+        return tuple(name for name in self.owed if not self.runs[name].frozen)
+
+    def sources(self, launch_id: str) -> tuple[str, ...]:
+        """Return every file that the runs of a launch were read from."""
+        names = self.launches[launch_id].runs
+        return tuple(dict.fromkeys(path for name in names for path in self.runs[name].sources))
+
+    def before_ingest(self, launch_id: str) -> list[str]:
+        """Return what ingestion waits for; a launch that only ingests waits for nothing."""
+        return [f"{RECEIPTS}/execute-{launch_id}"] if launch_id in self.executing else []
+
+    def eval_name(self, wildcards: object) -> str:
+        """Return the eval that the wildcards case, experiment and eval name."""
+        return "/".join(str(getattr(wildcards, part)) for part in ("case", "experiment", "eval"))
+
+    def records_made(self, wildcards: object) -> list[str]:
+        """Return the run records that this invocation may make before the views of an eval."""
+        return [
+            f"{run.folder}/run.yml"
+            for run in self._slots(wildcards)
+            if run.launch is not None and self.launches[run.launch].allowed
+        ]
+
+    def records_present(self, wildcards: object) -> list[str]:
+        """Return the run records that lie there and have no producer."""
+        return [
+            f"{run.folder}/run.yml"
+            for run in self._slots(wildcards)
+            if run.launch is None and Path(run.folder, "run.yml").exists()
+        ]
+
+    def _slots(self, wildcards: object) -> list[PlannedRun]:
+        planned = self.evals.get(self.eval_name(wildcards))
+        return [] if planned is None else [self.runs[name] for name in planned.runs]
+
+    def targets(self) -> list[str]:
+        """Return what a bare `snakemake` makes: all views, then the check that nothing is missing."""
+        views = [
+            path
+            for one in self.plan.evals
+            for path in (
+                f"{one.folder}/tables/items.csv",
+                f"{one.folder}/tables/runs.csv",
+                f"{one.folder}/leaderboard.md",
+                f"{one.folder}/evaluation-report.md",
+                one.page,
+            )
+        ]
+        unfinished = bool(self.plan.broken) or any(one.incomplete for one in self.plan.evals)
+        return [*views, f"{RECEIPTS}/complete-{self.plan.invocation}"] if unfinished else views
+
+
+def rules_view(config: Mapping[str, object]) -> RulesView:
+    """Return the plan of this invocation: the one handed on, or a new one that is handed on from here.
+
+    Raises TamesuError; the Snakefile turns it into one line.
+    """
+    project = find_project(Path.cwd())
+    if project.root != Path.cwd().resolve():
+        raise UsageError(f"{Path.cwd()}: is inside a project; run snakemake in {project.root}")
+    handed_on = config.get("plan") or os.environ.get(PLAN_VARIABLE)
+    if handed_on:
+        return _view(load_plan(Path(str(handed_on))), str(handed_on), None)
+    # kept open until Snakemake ends, so that `tamesu run` sees that an invocation is alive
+    presence = Presence(project.lock("invocations"))
+    presence.alone()
+    plan = make_workflow_plan(project, project.refs(), Grouping.SINGLE, Retries.BOUNDED, _ceiling(config))
+    plan_file = str(save_plan(project, plan))
+    os.environ[PLAN_VARIABLE] = plan_file
+    return _view(plan, plan_file, presence)
+
+
+def _ceiling(config: Mapping[str, object]) -> float | None:
+    stated = config.get("pay_usd")
+    if stated is None:
+        return None
+    try:
+        ceiling = float(str(stated))
+    except ValueError:
+        raise UsageError(f"--config pay_usd={stated}: is no amount in US dollars") from None
+    return ceiling
+
+
+def _view(plan: WorkflowPlan, plan_file: str, presence: Presence | None) -> RulesView:
+    return RulesView(
+        plan=plan,
+        plan_file=plan_file,
+        launches={launch.id: launch for launch in plan.launches},
+        runs={run.run_id: run for run in plan.runs},
+        evals={one.name: one for one in plan.evals},
+        presence=presence,
+    )
+

@@ -1,0 +1,77 @@
+"""The summary of an eval from verified evidence, and the digest of all that it is made from."""
+
+from __future__ import annotations
+
+from dataclasses import asdict
+
+from tamesu.base.canonical import Json, digest
+from tamesu.base.model.evidence import ItemResult, RunRecord
+from tamesu.base.model.plan import Slot, SlotState
+from tamesu.core.ledger import balance
+from tamesu.core.report.summary import EvalSummary, summarise
+from tamesu.core.rows import SlotEvidence, build_rows
+from tamesu.core.standing import standing
+from tamesu.edge.store.digests import DigestCache
+from tamesu.edge.store.evidence import read_results
+from tamesu.edge.store.journal import read_ledger
+from tamesu.edge.store.paths import Project
+from tamesu.edge.store.records import read_record
+from tamesu.stages.plan import Planned
+
+VIEWS_VERSION = 1  # raised when the same evidence yields other views
+
+
+def evidence_digest(project: Project, planned: Planned, cache: DigestCache) -> str:
+    """Return the digest of everything that the views of an eval are made from.
+
+    Runs count by run ID, state and the digest of run.yml (which pins every result and artifact), policy by
+    its values, the ledger by its sums, the manifest by what the views print of it.
+    """
+    evaluation, plan = planned.evaluation, planned.plan
+    paths = project.eval(evaluation.ref)
+    slots: list[Json] = []
+    for slot in plan.slots:
+        record = paths.run(slot.spec.run_id).record
+        known = cache.digest(record) if record.exists() else None
+        slots.append([slot.spec.run_id, _settled_state(slot), known, slot.problem])
+    return digest(
+        {
+            "views": VIEWS_VERSION,
+            "eval": [str(evaluation.ref), evaluation.name, evaluation.question, evaluation.description],
+            "status": evaluation.status,
+            "policy": dict(plan.slots[0].spec.identity.judgement) if plan.slots else None,
+            "policy_changed": plan.policy_changed,
+            "slots": slots,
+            "found": [asdict(run) | {"causes": list(run.causes)} for run in plan.found],
+            "ledger": [plan.spent_usd, plan.reserved_usd],
+        }
+    )
+
+
+def _settled_state(slot: Slot) -> str:
+    """A running slot counts as what its evidence says, since a view outlives the process."""
+    return SlotState.PARTIAL.value if slot.state is SlotState.RUNNING else slot.state.value
+
+
+def slot_results(project: Project, slot: Slot) -> dict[str, ItemResult]:
+    """Return the item results of a slot; none when its evidence does not verify or is not ingested."""
+    run = project.eval(slot.spec.ref).run(slot.spec.run_id)
+    if slot.problem is not None or slot.unclosed or not run.record.exists():
+        return {}
+    return read_results(run, read_record(run.record, RunRecord))
+
+
+def summarise_eval(project: Project, planned: Planned, cache: DigestCache) -> EvalSummary:
+    """Return the summary of an eval as it stands on disk now."""
+    evaluation, plan = planned.evaluation, planned.plan
+    slots = [SlotEvidence(slot.spec, slot.state, slot_results(project, slot)) for slot in plan.slots]
+    rows = build_rows(slots, evaluation.policy)
+    return summarise(
+        evaluation,
+        slots,
+        status=standing(evaluation, plan.slots, rows).value,
+        balance=balance(read_ledger(project.eval(evaluation.ref).ledger)),
+        evidence=evidence_digest(project, planned, cache),
+        found=plan.found,
+        policy_changed=plan.policy_changed,
+    )

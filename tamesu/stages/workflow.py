@@ -1,0 +1,202 @@
+"""The plan that one Snakemake invocation works off: launches, runs, derived files and what they want."""
+
+from __future__ import annotations
+
+import os
+import time
+import uuid
+from collections.abc import Iterable, Sequence
+from pathlib import Path
+
+import msgspec
+
+from tamesu.base.errors import ChangedSincePlan, InvalidDocument, UsageError
+from tamesu.base.model.manifest import EvalRef
+from tamesu.base.model.plan import Launch, Slot
+from tamesu.base.model.workflow import PlannedEval, PlannedLaunch, PlannedRun, WorkflowPlan
+from tamesu.core.planning import Grouping, Retries
+from tamesu.edge.store.digests import DigestCache
+from tamesu.edge.store.files import write_atomic
+from tamesu.edge.store.paths import EvalPaths, Project
+from tamesu.stages.attempts import Invocation
+from tamesu.stages.execute import LaunchOrder
+from tamesu.stages.metrics import tables_made_from
+from tamesu.stages.plan import Planned, digest_cache, plan_eval
+from tamesu.stages.report import view_made_from
+from tamesu.stages.summary import evidence_digest
+
+_OLD = 1  # an mtime of 0 would count as never out of date
+
+
+def make_workflow_plan(
+    project: Project,
+    refs: Sequence[EvalRef],
+    grouping: Grouping,
+    retries: Retries,
+    pay_usd: float | None,
+) -> WorkflowPlan:
+    """Plan the given evals and set the markers of their derived files.
+
+    An eval that does not read is left out and named in `broken`; the others go on.
+    """
+    cache = digest_cache(project)
+    planned, broken = [], []
+    for ref in refs:
+        try:
+            planned.append(plan_eval(project, ref, grouping, retries, cache))
+        except InvalidDocument as error:
+            broken.append(str(error))
+    launches = tuple(_launch(p, launch, pay_usd) for p in planned for launch in p.plan.launches)
+    _forget_receipts(project, launches)
+    for one in planned:
+        _mark_wants(project, one, cache)
+    cache.save()
+    return WorkflowPlan(
+        invocation=uuid.uuid4().hex[:16],
+        pay_usd=pay_usd,
+        again=retries is Retries.AGAIN,
+        launches=launches,
+        runs=tuple(run for one in planned for run in _runs(project, one)),
+        evals=tuple(_eval(project, one) for one in planned),
+        broken=tuple(broken),
+    )
+
+
+def _launch(planned: Planned, launch: Launch, pay_usd: float | None) -> PlannedLaunch:
+    refusal = None
+    if launch.mode == "execute":
+        if planned.plan.blockers:
+            refusal = planned.plan.blockers[0]
+        elif launch.paid and pay_usd is None:
+            refusal = (
+                f"{launch.ref}: {len(launch.runs)} paid run(s) owed, up to {launch.exposure_usd:.4f} USD; "
+                "use `tamesu run`, or --config pay_usd=<ceiling>"
+            )
+    return PlannedLaunch(
+        id=launch.id,
+        eval=str(launch.ref),
+        runs=launch.runs,
+        mode=launch.mode,
+        paid=launch.paid,
+        exposure_usd=launch.exposure_usd,
+        budget_usd=planned.plan.budget_usd,
+        allowed=refusal is None,
+        refusal=refusal,
+    )
+
+
+def _runs(project: Project, planned: Planned) -> Iterable[PlannedRun]:
+    paths = project.eval(planned.evaluation.ref)
+    owner = {run: launch.id for launch in planned.plan.launches for run in launch.runs}
+    sources = tuple(file.path for file in planned.evaluation.content)
+    for slot in planned.plan.slots:
+        run = paths.run(slot.spec.run_id)
+        yield PlannedRun(
+            run_id=slot.spec.run_id,
+            eval=str(planned.evaluation.ref),
+            folder=project.relative(run.folder),
+            launch=owner.get(slot.spec.run_id),
+            attempt=slot.next_attempt,
+            frozen=run.dataset.exists() and run.spec.exists(),
+            sources=sources,
+        )
+
+
+def _eval(project: Project, planned: Planned) -> PlannedEval:
+    paths = project.eval(planned.evaluation.ref)
+    return PlannedEval(
+        name=str(planned.evaluation.ref),
+        folder=project.relative(paths.folder),
+        page=project.relative(project.page(planned.evaluation.ref)),
+        runs=tuple(slot.spec.run_id for slot in planned.plan.slots),
+        incomplete=tuple(slot_line(slot) for slot in planned.plan.incomplete),
+    )
+
+
+def slot_line(slot: Slot) -> str:
+    """Return where a slot stands in one line."""
+    label = f"{slot.spec.model} x {slot.spec.arm} rep {slot.spec.repetition}"
+    done = f"{slot.complete}/{len(slot.spec.items)} complete, {slot.failed} failed"
+    why = f": {slot.problem}" if slot.problem else ""
+    return f"{label}: {slot.state.value}, {done}{why}"
+
+
+def derived_files(paths: EvalPaths, page: Path) -> tuple[Path, ...]:
+    """Return the derived files of an eval that have a marker each."""
+    return (paths.items_csv, paths.runs_csv, paths.leaderboard, paths.report, page)
+
+
+def stale_views(project: Project, planned: Planned, cache: DigestCache) -> tuple[Path, ...]:
+    """Return the derived files that were not made from the evidence of now."""
+    paths, page = project.eval(planned.evaluation.ref), project.page(planned.evaluation.ref)
+    wanted = evidence_digest(project, planned, cache)
+    tables = tables_made_from(paths)
+    made = {
+        paths.items_csv: tables,
+        paths.runs_csv: tables,
+        **{path: view_made_from(path) for path in (paths.leaderboard, paths.report, page)},
+    }
+    return tuple(path for path, evidence in made.items() if evidence != wanted)
+
+
+def _mark_wants(project: Project, planned: Planned, cache: DigestCache) -> None:
+    """Give each derived file's marker a time: old on a match, newer than the file on a mismatch.
+
+    Whatever the file times say after a clone, an unpack or an undone edit, Snakemake then rebuilds exactly
+    what was made from other evidence.
+    """
+    paths, page = project.eval(planned.evaluation.ref), project.page(planned.evaluation.ref)
+    stale = set(stale_views(project, planned, cache))
+    for path in derived_files(paths, page):
+        marker = project.want(path)
+        marker.parent.mkdir(parents=True, exist_ok=True)
+        marker.touch()
+        when: float = _OLD
+        if path in stale:
+            when = max(time.time(), path.stat().st_mtime + 1 if path.exists() else 0)
+        os.utime(marker, (when, when))
+
+
+def _forget_receipts(project: Project, launches: Iterable[PlannedLaunch]) -> None:
+    """A receipt of a launch that is owed again (its evidence was removed) must not count as done."""
+    for launch in launches:
+        for kind in ("freeze", "execute", "ingest"):
+            (project.receipts / f"{kind}-{launch.id}").unlink(missing_ok=True)
+
+
+def save_plan(project: Project, plan: WorkflowPlan) -> Path:
+    """Write the plan where every parse and job of the invocation finds it."""
+    path = project.state / "plans" / f"plan-{plan.invocation}.json"
+    write_atomic(path, msgspec.json.encode(plan))
+    for old in sorted((project.state / "plans").glob("plan-*.json"), key=lambda p: p.stat().st_mtime)[:-50]:
+        old.unlink(missing_ok=True)
+    return path
+
+
+def load_plan(path: Path) -> WorkflowPlan:
+    """Read a frozen plan. Raises UsageError when it is not there."""
+    try:
+        return msgspec.json.decode(path.read_bytes(), type=WorkflowPlan)
+    except (OSError, msgspec.DecodeError):
+        raise UsageError(f"{path}: is no plan; start again with `tamesu run` or `snakemake`") from None
+
+
+def find_launch(plan: WorkflowPlan, launch_id: str) -> PlannedLaunch:
+    """Return a launch of the plan. Raises ChangedSincePlan when the plan does not hold it."""
+    for launch in plan.launches:
+        if launch.id == launch_id:
+            return launch
+    raise ChangedSincePlan(f"launch {launch_id} is not in the plan; start again")
+
+
+def launch_order(plan: WorkflowPlan, launch: PlannedLaunch) -> LaunchOrder:
+    """Return the order that execute and ingest work off."""
+    case, experiment, name = launch.eval.split("/")
+    return LaunchOrder(
+        id=launch.id,
+        ref=EvalRef(case, experiment, name),
+        runs=launch.runs,
+        payer=Invocation(plan.invocation, plan.pay_usd, launch.budget_usd),
+        retries=Retries.AGAIN if plan.again else Retries.BOUNDED,
+    )
+

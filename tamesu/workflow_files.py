@@ -1,0 +1,22 @@
+"""Where the packaged workflow lies: in an installed package, or beside it in a checkout."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+
+def workflow_folder() -> Path:
+    """Return the folder that holds Snakefile, rules, schemas and profiles."""
+    package = Path(__file__).resolve().parent
+    packaged = package / "workflow"
+    return packaged if (packaged / "Snakefile").exists() else package.parent
+
+
+def snakefile() -> Path:
+    """Return the packaged Snakefile, for the `include:` of a project's stub."""
+    return workflow_folder() / "Snakefile"
+
+
+def profile() -> Path:
+    """Return the packaged Snakemake profile."""
+    return workflow_folder() / "profiles" / "default"

@@ -1,0 +1,186 @@
+"""Schemas: every manifest in tests/schemas is accepted, or refused at the place that its first line names."""
+
+from __future__ import annotations
+
+import json
+import re
+import time
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+from jsonschema import Draft202012Validator
+
+from tamesu.base.model.finding import Finding
+from tamesu.edge.documents.jsonl import read_records
+from tamesu.edge.documents.schemas import (
+    MAX_FINDINGS,
+    DocumentKind,
+    known_fields,
+    leaf_fields,
+    schema_folder,
+    validate,
+)
+from tamesu.edge.documents.yaml_reader import DocumentFault, read_yaml
+
+MANIFESTS = Path(__file__).parents[1] / "schemas"
+INVALID = sorted((MANIFESTS / "invalid").glob("*.yml"))
+VALID = sorted((MANIFESTS / "valid").glob("*.yml"))
+SCHEMAS = sorted(schema_folder().glob("*.schema.json"))
+EXPECTATION = re.compile(r"# expect: (\d+):(\d+) (\S+) (.+)")
+FREE_MAPS = {
+    "parameters",
+    "task_args",
+    "metadata",
+    "model_args",
+    "approval",
+    "review",
+    "sandbox",
+    "output_schema",
+    "references",
+}
+
+
+def findings_of(text: str, kind: DocumentKind) -> tuple[Finding, ...]:
+    try:
+        return validate(read_yaml("manifest.yml", text.encode()), kind)
+    except DocumentFault as error:
+        return (error.finding,)
+
+
+def kind_of(file: Path) -> DocumentKind:
+    return DocumentKind(file.stem.partition("--")[0])
+
+
+def subschemas(schema: Any, name: str) -> Iterator[tuple[str, dict[str, Any]]]:
+    if isinstance(schema, dict):
+        yield name, schema
+        for key, inner in schema.items():
+            if key in ("properties", "$defs"):
+                for field, field_schema in inner.items():
+                    yield from subschemas(field_schema, field)
+            elif key in ("items", "additionalProperties", "anyOf"):
+                for part in inner if isinstance(inner, list) else [inner]:
+                    yield from subschemas(part, name)
+
+
+@pytest.mark.parametrize("file", INVALID, ids=lambda file: file.stem)
+def test_an_invalid_manifest_yields_one_finding_at_the_expected_place(file: Path) -> None:
+    text = file.read_text(encoding="utf-8")
+    expectation = EXPECTATION.match(text)
+    assert expectation is not None, "the first line states what is expected"
+    line, column, rule, message = expectation.groups()
+
+    (finding,) = findings_of(text, kind_of(file))
+
+    assert (int(line), int(column), rule) == (finding.line, finding.column, finding.rule)
+    assert message in str(finding)
+    assert finding.fix
+
+
+@pytest.mark.parametrize("file", VALID, ids=lambda file: file.stem)
+def test_a_valid_manifest_yields_no_finding(file: Path) -> None:
+    assert findings_of(file.read_text(encoding="utf-8"), kind_of(file)) == ()
+
+
+def test_every_kind_has_valid_and_invalid_manifests() -> None:
+    kinds = set(DocumentKind) - {DocumentKind.ITEM}
+    assert kinds == {kind_of(file) for file in VALID}
+    assert kinds == {kind_of(file) for file in INVALID}
+
+
+@pytest.mark.parametrize("file", SCHEMAS, ids=lambda file: file.stem)
+def test_a_schema_is_a_schema(file: Path) -> None:
+    Draft202012Validator.check_schema(json.loads(file.read_text(encoding="utf-8")))
+
+
+@pytest.mark.parametrize("file", SCHEMAS, ids=lambda file: file.stem)
+def test_objects_are_closed_and_their_fields_described(file: Path) -> None:
+    open_objects, undescribed = set(), set()
+    for name, schema in subschemas(json.loads(file.read_text(encoding="utf-8")), file.stem):
+        types = schema.get("type", ())
+        if "object" in ([types] if isinstance(types, str) else types) and (
+            schema.get("additionalProperties", True) is True
+        ):
+            open_objects.add(name)
+        undescribed |= {
+            field for field, inner in schema.get("properties", {}).items() if not inner.get("description")
+        }
+    assert open_objects <= FREE_MAPS
+    assert undescribed == set()
+
+
+@pytest.mark.parametrize(
+    "literal", ["no", "0144", "12:30", "7_000", "2026-03-01", "on", "1.2.3"], ids=lambda literal: literal
+)
+def test_c36_a_yaml_1_1_spelling_stays_the_name_that_was_written(literal: str) -> None:
+    document = read_yaml("case.yml", f"name: {literal}\n".encode())
+    assert {"name": literal} == document.value
+    assert validate(document, DocumentKind.CASE) == ()
+
+
+@pytest.mark.parametrize("literal", ["4.10", "1.0e+5", "1e5", "~", "true", "0x1F", "1."])
+def test_c36_a_number_boolean_or_null_as_name_is_refused_and_quoted(literal: str) -> None:
+    (finding,) = findings_of(f"\nname: {literal}\n", DocumentKind.CASE)
+    assert (finding.line, finding.column, finding.rule) == (2, 1, "schema/type")
+    assert literal in finding.message
+
+
+@pytest.mark.parametrize("literal", ["no", "off", "yes", "on", "y"])
+def test_c36_a_yaml_1_1_boolean_is_no_boolean(literal: str) -> None:
+    text = (MANIFESTS / "valid" / "eval--minimal.yml").read_text() + (
+        f"execution:\n  allow_mutable_images: {literal}\n"
+    )
+    (finding,) = findings_of(text, DocumentKind.EVAL)
+    assert finding.message.endswith(f"expected true or false, found the text '{literal}'")
+
+
+def test_all_findings_come_at_once_in_the_order_of_the_file() -> None:
+    text = "nam: a\nstatus: 3\nschema_version: 1.0\nquestion: [a]\n"
+    found = findings_of(text, DocumentKind.CASE)
+    assert [(finding.line, finding.rule) for finding in found] == [
+        (1, "schema/additionalProperties"),
+        (1, "schema/required"),
+        (2, "schema/type"),
+        (3, "schema/type"),
+        (4, "schema/type"),
+    ]
+
+
+def test_a_finding_inside_an_alias_names_the_place_where_the_value_is_written() -> None:
+    text = "items:\n  - &first {id: A, input: 1}\n  - *first\n"
+    found = findings_of(text, DocumentKind.DATASET)
+    assert {(2, 13, "schema/pattern")} == {(finding.line, finding.column, finding.rule) for finding in found}
+
+
+def test_a_pattern_does_not_overlook_a_final_newline() -> None:
+    found = findings_of('items: [{id: "a\\n", input: 1}]', DocumentKind.DATASET)
+    assert [finding.rule for finding in found] == ["schema/pattern"]
+
+
+def test_a_file_of_another_kind_yields_a_bounded_number_of_findings_in_bounded_time() -> None:
+    text = "".join(f"field-{number}: {number}\n" for number in range(20_000))
+    start = time.monotonic()
+    found = findings_of(text, DocumentKind.EVAL)
+    assert len(found) <= MAX_FINDINGS
+    assert time.monotonic() - start < 10
+
+
+def test_a_record_of_a_jsonl_file_is_validated_as_an_item() -> None:
+    records = read_records("items.jsonl", b'{"id": "a", "input": 1}\n\n{"id": "B", "inputs": 1}\n')
+    found = [validate(record.document("items.jsonl"), DocumentKind.ITEM) for record in records]
+    assert found[0] == ()
+    assert {(3, "schema/additionalProperties"), (3, "schema/required"), (3, "schema/pattern")} == {
+        (finding.line, finding.rule) for finding in found[1]
+    }
+
+
+def test_known_fields_name_nested_fields_and_leaves() -> None:
+    fields, leaves = known_fields(DocumentKind.EVAL), leaf_fields(DocumentKind.EVAL)
+    assert {"arms", "arms[].prompts.user", "execution.limits", "evaluation.mechanical[].*.pass_at"} <= set(
+        fields
+    )
+    assert {"arms[].prompts.user", "runs[].arms[]", "defaults.parameters.*", "defaults.items"} <= set(leaves)
+    assert "execution.inspect.cache" not in fields
+    assert "execution.limits" not in leaves
