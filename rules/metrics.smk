@@ -12,14 +12,14 @@ rule metrics:
         made=PLAN.records_made,
         present=lambda wildcards: [ancient(path) for path in PLAN.records_present(wildcards)],
     output:
-        items=report(
+        item_table=report(
             f"{EVAL}/tables/items.csv",
             category="{case}",
             subcategory="{experiment} / {eval}",
             labels={"view": "table of items"},
             caption="captions/items.rst",
         ),
-        runs=report(
+        run_table=report(
             f"{EVAL}/tables/runs.csv",
             category="{case}",
             subcategory="{experiment} / {eval}",

@@ -85,9 +85,7 @@ class Stager:
                 raise TypeError(f"stage.add: {name} must be text, not {type(value).__name__}")
         content = _as_bytes(body)
         if _binding(self._binding.sample) != self._binding:
-            raise RuntimeError(
-                "this stager belongs to another run; call stager(state.sample_id) in every scorer"
-            )
+            raise RuntimeError("this stager belongs to another run; call stager(state.sample_id) in every scorer")
         (self._folder / BLOBS).mkdir(parents=True, exist_ok=True)
         blob = self._write_blob(content)
         entry = {"role": role, "path": path, "media_type": media_type, "blob": blob}
@@ -133,9 +131,7 @@ def stopped_on_length(state: Any) -> bool:
 def _binding(sample: str) -> _Binding:
     binding = _bound.get()
     if binding is None:
-        raise RuntimeError(
-            f"no staging area is bound for sample '{sample}'; stage inside a scorer run by Tamesu"
-        )
+        raise RuntimeError(f"no staging area is bound for sample '{sample}'; stage inside a scorer run by Tamesu")
     if binding.sample != sample:
         raise RuntimeError(f"sample '{binding.sample}' is being scored, not '{sample}'; pass state.sample_id")
     return binding

@@ -126,9 +126,7 @@ def make_failure(spec: RunSpec, item: str, message: str = "connection reset") ->
     )
 
 
-def make_slot(
-    spec: RunSpec, results: Sequence[ItemResult], state: SlotState = SlotState.BANKED
-) -> SlotEvidence:
+def make_slot(spec: RunSpec, results: Sequence[ItemResult], state: SlotState = SlotState.BANKED) -> SlotEvidence:
     return SlotEvidence(spec, state, {result.item: result for result in results})
 
 
@@ -136,8 +134,7 @@ def scored_slot(scores: Mapping[str, float | None], **options: object) -> SlotEv
     """A banked run from item -> score; None is a failed item. Options as for make_spec."""
     spec = make_spec(tuple(scores), **options)  # type: ignore[arg-type]
     results = [
-        make_failure(spec, item) if score is None else make_result(spec, item, score)
-        for item, score in scores.items()
+        make_failure(spec, item) if score is None else make_result(spec, item, score) for item, score in scores.items()
     ]
     return make_slot(spec, results)
 
@@ -173,9 +170,7 @@ def make_eval(policy: Policy = POLICY, name: str = "An evaluation") -> Eval:
     )
 
 
-def make_summary(
-    slots: Sequence[SlotEvidence], policy: Policy = POLICY, name: str = "An evaluation"
-) -> EvalSummary:
+def make_summary(slots: Sequence[SlotEvidence], policy: Policy = POLICY, name: str = "An evaluation") -> EvalSummary:
     return summarise(
         make_eval(policy, name),
         slots,

@@ -10,7 +10,7 @@ import rfc8785
 from tamesu.base.errors import InvalidDocument
 
 if TYPE_CHECKING:
-    Json: TypeAlias = "None | bool | int | float | str | list[Json] | dict[str, Json]"
+    Json: TypeAlias = "bool | int | float | str | list[Json] | dict[str, Json] | None"
 else:
     # msgspec resolves annotations at run time and follows no recursive alias
     Json = Any
@@ -24,9 +24,7 @@ def canonical_bytes(value: Json) -> bytes:
     try:
         return rfc8785.dumps(value)
     except (rfc8785.CanonicalizationError, UnicodeEncodeError) as error:
-        raise InvalidDocument(
-            f"a value has no canonical JSON form: {error}; write it as a string"
-        ) from None
+        raise InvalidDocument(f"a value has no canonical JSON form: {error}; write it as a string") from None
 
 
 def digest(value: Json) -> str:

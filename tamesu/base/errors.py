@@ -1,20 +1,20 @@
 """The tree of errors that a user can meet, each with its exit code.
 
-    TamesuError                 2
-    |-- UsageError              2   a wrong name, option or place
-    |   |-- UnknownName         2   with the nearest known names
-    |   `-- NoProject           2   no folder upwards holds cases/
-    |-- InvalidDocument         1   a file that people write does not hold what it must
-    |-- Refused                 2   policy says no
-    |   |-- BudgetRefused       2   exposure above budget_usd or pay_usd
-    |   |-- PaymentNeeded       2   paid work without a hand on the lever
-    |   `-- ChangedSincePlan    2   the eval no longer yields the run that was planned
-    |-- EvidenceError           1   evidence that is missing, altered or contradictory
-    |   |-- LogAbsent           2   the log is not on this machine
-    |   |-- LogRefused          2   the log was altered or belongs to another identity
-    |   `-- FrameworkFault      1   a log that cannot be mapped to the planned items
-    |-- RunHeld                 1   another live process holds the run
-    `-- StorageFull             2   the disk is full
+TamesuError                 2
+|-- UsageError              2   a wrong name, option or place
+|   |-- UnknownName         2   with the nearest known names
+|   `-- NoProject           2   no folder upwards holds cases/
+|-- InvalidDocument         1   a file that people write does not hold what it must
+|-- Refused                 2   policy says no
+|   |-- BudgetRefused       2   exposure above budget_usd or pay_usd
+|   |-- PaymentNeeded       2   paid work without a hand on the lever
+|   `-- ChangedSincePlan    2   the eval no longer yields the run that was planned
+|-- EvidenceError           1   evidence that is missing, altered or contradictory
+|   |-- LogAbsent           2   the log is not on this machine
+|   |-- LogRefused          2   the log was altered or belongs to another identity
+|   `-- FrameworkFault      1   a log that cannot be mapped to the planned items
+|-- RunHeld                 1   another live process holds the run
+`-- StorageFull             2   the disk is full
 """
 
 from __future__ import annotations

@@ -10,7 +10,8 @@ from rich.table import Table
 from tamesu.base.model.manifest import EvalRef
 from tamesu.cli.session import say
 from tamesu.core.planning import Grouping, Retries
-from tamesu.core.report.figures import metric_text
+from tamesu.core.metrics.definition import MetricValue
+from tamesu.core.report.figures import figure, with_interval
 from tamesu.core.report.summary import EvalSummary
 from tamesu.edge.store.paths import Project
 from tamesu.stages.plan import digest_cache, plan_eval
@@ -37,13 +38,30 @@ def show_outcome(project: Project, refs: Sequence[EvalRef]) -> bool:
 
 
 def _show_table(summary: EvalSummary) -> None:
+    """One row per model x arm: counts, the primary metric with its interval, the others as plain figures."""
+    policy = summary.policy
     table = Table(title=f"{summary.ref}: {summary.status}", title_justify="left", title_style="bold")
-    for column in ("model", "arm", "planned", "complete", "failed", *summary.headline):
-        table.add_column(column, justify="left" if column in {"model", "arm"} else "right")
+    table.add_column("model", overflow="fold")
+    table.add_column("arm", overflow="fold")
+    table.add_column("complete", justify="right")
+    for name in (policy.primary_metric, *policy.secondary_metrics):
+        table.add_column(name.replace(":", ":\n"), justify="right", overflow="fold")
     for cell in summary.cells:
-        counts = (cell.planned, cell.complete, cell.failed)
-        figures = [metric_text(cell.value(name)) for name in summary.headline]
-        table.add_row(cell.cell.model, cell.cell.arm, *map(str, counts), *figures)
+        primary = cell.value(policy.primary_metric)
+        others = [_short(cell.value(name)) for name in policy.secondary_metrics]
+        done = f"{cell.complete}/{cell.planned}"
+        table.add_row(cell.cell.model, cell.cell.arm, done, _with_interval(primary), *others)
     Console().print(table)
+    say(summary.leader.sentence)
     if summary.recorded:
         say(summary.recorded)
+
+
+def _short(value: MetricValue) -> str:
+    return "owed" if value.value is None else figure(value.value, value.unit)
+
+
+def _with_interval(value: MetricValue) -> str:
+    if value.value is None:
+        return "owed"
+    return with_interval(value.value, value.interval, value.unit)

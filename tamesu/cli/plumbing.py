@@ -101,4 +101,3 @@ def report(name: str) -> None:
     make_report(project, planned, cache)
     cache.save()
     say(f"report: {project.relative(project.eval(planned.evaluation.ref).report)}")
-

@@ -141,7 +141,7 @@ def status(name: str | None, as_json: bool, check: bool) -> None:
     project = project_here()
     cache = digest_cache(project)
     incomplete = False
-    views = []
+    views: list[dict[str, object]] = []
     for ref in chosen(project, name):
         try:
             one = plan_eval(project, ref, Grouping.BATCHED, Retries.BOUNDED, cache)

@@ -26,7 +26,7 @@ from tamesu.stages.metrics import make_tables
 from tamesu.stages.plan import digest_cache, plan_eval
 from tamesu.stages.report import make_report
 from tamesu.stages.workflow import make_workflow_plan, save_plan, stale_views
-from tamesu.workflow_files import profile, snakefile
+from tamesu.workflow_files import snakefile
 
 _UNLIMITED = 1e12
 
@@ -74,13 +74,15 @@ def _work_off(name: str | None, pay_usd: float | None, retries: Retries) -> None
 def _stale(project: Project, refs: Sequence[EvalRef]) -> bool:
     cache = digest_cache(project)
     return any(
-        stale_views(project, plan_eval(project, ref, Grouping.BATCHED, Retries.BOUNDED, cache), cache)
-        for ref in refs
+        stale_views(project, plan_eval(project, ref, Grouping.BATCHED, Retries.BOUNDED, cache), cache) for ref in refs
     )
 
 
 def _snakemake(project: Project, plan: WorkflowPlan, plan_file: Path) -> int:
-    """Run Snakemake over the plan; return 0, or the exit code of the signal that ended it."""
+    """Run Snakemake over the plan; return 0, or the exit code of the signal that ended it.
+
+    What Snakemake says goes to a file, not to a pipe that would break with this process: jobs outlive it.
+    """
     presence = Presence(project.lock("invocations"))
     if presence.alone():
         _clear_dead_locks(project)
@@ -88,18 +90,33 @@ def _snakemake(project: Project, plan: WorkflowPlan, plan_file: Path) -> int:
     command = [
         *(sys.executable, "-m", "snakemake"),
         *("--snakefile", str(snakefile())),
-        *("--workflow-profile", str(profile())),
         *("--directory", str(project.root)),
         *("--config", f"plan={plan_file}"),
-        *("--quiet", "all"),
         "--",
         *targets,
     ]
-    child = subprocess.Popen(command, start_new_session=True, pass_fds=(presence.fileno(),))
-    try:
-        return _wait(child)
-    finally:
-        presence.close()
+    told = project.state / "logs" / f"{plan.invocation}.log"
+    told.parent.mkdir(parents=True, exist_ok=True)
+    with told.open("wb") as sink:
+        child = subprocess.Popen(
+            command, cwd=project.root, start_new_session=True, pass_fds=(presence.fileno(),), stderr=sink
+        )
+        try:
+            interrupted = _wait(child)
+        finally:
+            presence.close()
+    if child.returncode != 0:
+        _tell_errors(told, project)
+    return interrupted
+
+
+def _tell_errors(told: Path, project: Project) -> None:
+    """Print the one-line errors of the jobs, or Snakemake's own last words when no job gave a reason."""
+    lines = told.read_text(encoding="utf-8", errors="replace").splitlines()
+    own = [line for line in lines if line.startswith("tamesu: ")]
+    for line in dict.fromkeys(own or lines[-15:]):
+        click.echo(line, err=True)
+    click.echo(f"tamesu: what Snakemake said is in {project.relative(told)}", err=True)
 
 
 def _wait(child: subprocess.Popen[bytes]) -> int:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import errno
 import sys
 from collections.abc import Callable
+from contextlib import suppress
 from pathlib import Path
 from typing import Any, NoReturn
 
@@ -30,9 +31,10 @@ def chosen(project: Project, name: str | None) -> tuple[EvalRef, ...]:
 
 
 def say(line: str) -> None:
-    """Print one line at once, so that it appears while a command is still at work."""
-    click.echo(line)
-    sys.stdout.flush()
+    """Print one line at once; a reader that went away does not end the work."""
+    with suppress(BrokenPipeError):
+        click.echo(line)
+        sys.stdout.flush()
 
 
 def emit_json(value: object) -> None:

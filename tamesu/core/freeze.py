@@ -68,9 +68,7 @@ def _target(expected: Json) -> Json:
     """Inspect takes text or a list of texts; anything richer travels as canonical JSON text."""
     if expected is None:
         return ""
-    if isinstance(expected, str) or (
-        isinstance(expected, list) and all(isinstance(part, str) for part in expected)
-    ):
+    if isinstance(expected, str) or (isinstance(expected, list) and all(isinstance(part, str) for part in expected)):
         return expected
     return canonical_bytes(expected).decode()
 

@@ -26,6 +26,9 @@ TRUNCATED = frozenset({"max_tokens", "model_length"})
 FILTERED = frozenset({"content_filter"})
 
 
+NOT_REVIEWED = Outcome(None)
+
+
 @dataclass(frozen=True, slots=True)
 class StagedOutput:
     """What an item's staging area yielded after every rejection."""
@@ -33,7 +36,7 @@ class StagedOutput:
     artifacts: tuple[Artifact, ...] = ()
     rejected: tuple[RejectedArtifact, ...] = ()
     missing: tuple[str, ...] = ()
-    outcome: Outcome = Outcome(None)
+    outcome: Outcome = NOT_REVIEWED
     output: OutputFile | None = None
 
 
@@ -90,9 +93,7 @@ def answer_state(sample: SampleEvidence | None) -> AnswerState:
     return "text" if sample.answered else "empty"
 
 
-def score_records(
-    checks: Sequence[MechanicalCheck], sample: SampleEvidence | None
-) -> dict[str, ScoreRecord]:
+def score_records(checks: Sequence[MechanicalCheck], sample: SampleEvidence | None) -> dict[str, ScoreRecord]:
     """Return all scores with their pass flags; scorers that are not listed pass at 1.0."""
     thresholds = {check.scorer: check.pass_at for check in checks}
     return {

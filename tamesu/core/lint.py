@@ -29,9 +29,7 @@ class Remark:
 def remarks(evaluation: Eval) -> tuple[Remark, ...]:
     """Return everything that is wrong with an eval whose shape is right."""
     return tuple(
-        remark
-        for check in (_task, _names, _runs, _parameters, _evaluation, _metrics)
-        for remark in check(evaluation)
+        remark for check in (_task, _names, _runs, _parameters, _evaluation, _metrics) for remark in check(evaluation)
     )
 
 
@@ -107,9 +105,7 @@ def _parameters(evaluation: Eval) -> Iterator[Remark]:
     for place, parameters in _parameter_places(evaluation):
         for name in parameters:
             if name in REFUSED:
-                yield Remark(
-                    (*place, name), "parameter/refused", f"parameter '{name}' is not allowed", REFUSED[name]
-                )
+                yield Remark((*place, name), "parameter/refused", f"parameter '{name}' is not allowed", REFUSED[name])
     for number, entry in enumerate(evaluation.models):
         places = [evaluation.defaults.parameters, entry.parameters or {}]
         places += [arm.parameters for arm in evaluation.arms]
@@ -127,9 +123,7 @@ def _evaluation(evaluation: Eval) -> Iterator[Remark]:
     scorers = Counter(check.scorer for check in policy.mechanical)
     for name, count in scorers.items():
         if count > 1:
-            yield Remark(
-                ("evaluation", "mechanical"), "scorer/repeated", f"scorer '{name}' repeats", "list it once"
-            )
+            yield Remark(("evaluation", "mechanical"), "scorer/repeated", f"scorer '{name}' repeats", "list it once")
     wants_human = "human" in policy.acceptance.requires
     if wants_human and policy.human_rubric is None:
         yield Remark(

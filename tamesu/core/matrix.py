@@ -177,9 +177,7 @@ def _run(
         arm=arm.id,
         repetition=repetition,
         parameters=parameters,
-        recordings=None
-        if recording is None
-        else SourceCopy(recording.path, "recordings.jsonl", recording.sha256),
+        recordings=None if recording is None else SourceCopy(recording.path, "recordings.jsonl", recording.sha256),
         retries=defaults.retries,
         timeout_seconds=defaults.timeout_seconds,
         max_attempts=defaults.max_attempts,

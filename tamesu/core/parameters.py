@@ -48,8 +48,6 @@ def split_parameters(parameters: Mapping[str, Json]) -> SplitParameters:
     """Return known fields and the rest; an explicit `extra_body` is merged below the unknown names."""
     config = {name: value for name, value in parameters.items() if name in CONFIG_FIELDS - {"extra_body"}}
     declared = parameters.get("extra_body")
-    unknown = {
-        name: value for name, value in parameters.items() if name not in CONFIG_FIELDS and name not in OWN
-    }
+    unknown = {name: value for name, value in parameters.items() if name not in CONFIG_FIELDS and name not in OWN}
     body = {**(declared if isinstance(declared, dict) else {}), **unknown}
     return SplitParameters(config, body)

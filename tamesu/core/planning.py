@@ -41,9 +41,7 @@ class Situation:
     pinned_inspect: str
 
 
-def plan(
-    evaluation: Eval, runs: Matrix, situation: Situation, grouping: Grouping, retries: Retries
-) -> EvalPlan:
+def plan(evaluation: Eval, runs: Matrix, situation: Situation, grouping: Grouping, retries: Retries) -> EvalPlan:
     """Return what is owed, in launches, with its price and what blocks it."""
     judge = reopened_slot if retries is Retries.AGAIN else slot
     slots = tuple(judge(spec, situation.evidence.get(spec.run_id, NOTHING)) for spec in runs.runs)

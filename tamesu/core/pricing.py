@@ -29,9 +29,7 @@ def largest_prompt_bytes(samples: Iterable[Sample]) -> int:
     return max(sizes, default=0)
 
 
-def largest_call_usd(
-    price: Price | None, limits: Limits, parameters: Mapping[str, Json], prompt_bytes: int
-) -> float:
+def largest_call_usd(price: Price | None, limits: Limits, parameters: Mapping[str, Json], prompt_bytes: int) -> float:
     """Return an upper bound in US dollars for one call of a sample, the one that may overshoot the limit.
 
     Output is bounded by `max_tokens`, else by `token_limit`; with neither, by what `cost_limit` buys.

@@ -13,9 +13,7 @@ from tamesu.base.errors import InvalidDocument
 from tamesu.base.model.manifest import Arm, Item, Prompt
 from tamesu.base.model.plan import Message
 
-_ENVIRONMENT = ImmutableSandboxedEnvironment(
-    undefined=StrictUndefined, autoescape=False, keep_trailing_newline=True
-)
+_ENVIRONMENT = ImmutableSandboxedEnvironment(undefined=StrictUndefined, autoescape=False, keep_trailing_newline=True)
 
 
 @lru_cache(maxsize=256)

@@ -39,9 +39,7 @@ def slot(spec: RunSpec, evidence: RunEvidence) -> Slot:
     record = evidence.record
     items: Mapping[str, ItemEntry] = {} if record is None else record.items
     complete = sum(entry.state == "complete" for entry in items.values())
-    pending = tuple(
-        name for name in spec.items if name not in items or not is_final(items[name], spec.max_attempts)
-    )
+    pending = tuple(name for name in spec.items if name not in items or not is_final(items[name], spec.max_attempts))
     problem = evidence.problem or _identity_problem(spec, record)
     unclosed = evidence.unclosed or _not_ingested(evidence)
     if record is not None and record.error is not None and not unclosed:
@@ -114,9 +112,7 @@ def _identity_problem(spec: RunSpec, record: RunRecord | None) -> str | None:
 def _sample_mismatch(spec: RunSpec, record: RunRecord) -> bool:
     """Completeness is the same set of items with the same content, never a count."""
     unplanned = set(record.items) - set(spec.items)
-    return bool(unplanned) or any(
-        entry.sample != spec.sample_digests[name] for name, entry in record.items.items()
-    )
+    return bool(unplanned) or any(entry.sample != spec.sample_digests[name] for name, entry in record.items.items())
 
 
 def _not_ingested(evidence: RunEvidence) -> bool:

@@ -60,9 +60,7 @@ ITEM_COLUMNS: tuple[Column, ...] = (
     Column("limit", "limit that was hit", lambda row: row.limit),
     Column("error_type", "class of the error", lambda row: row.error_type),
     Column("error_message", "message of the error", lambda row: row.error_message),
-    Column(
-        "missing_artifacts", "required roles that never came", lambda row: " ".join(row.missing_artifacts)
-    ),
+    Column("missing_artifacts", "required roles that never came", lambda row: " ".join(row.missing_artifacts)),
     Column("input_tokens", "input tokens, cache excluded", lambda row: row.input_tokens),
     Column("output_tokens", "output tokens", lambda row: row.output_tokens),
     Column("cache_read_tokens", "tokens read from a cache", lambda row: row.cache_read_tokens),
@@ -112,9 +110,7 @@ def score_columns(scorers: Iterable[str]) -> tuple[Column, ...]:
 def items_csv(rows: Sequence[ItemRow]) -> bytes:
     """Return items.csv: one line per planned item in plan order, scorers in declared order at the end."""
     columns = (*ITEM_COLUMNS, *score_columns(_scorers(rows)))
-    return _csv(
-        [column.name for column in columns], ([column.read(row) for column in columns] for row in rows)
-    )
+    return _csv([column.name for column in columns], ([column.read(row) for column in columns] for row in rows))
 
 
 def runs_csv(rows: Sequence[ItemRow], slots: Sequence[SlotEvidence]) -> bytes:

@@ -215,7 +215,6 @@ def make_request(project: Project, spec: RunSpec, attempt: int, asked: Sequence[
     )
 
 
-
 def sweep(project: Project, backend: Backend, ref: EvalRef) -> None:
     """Close what dead processes left anywhere in an eval, runs that are stale by now included.
 

@@ -71,9 +71,7 @@ def _execute_run(
             raise KeyboardInterrupt
 
 
-def _attempt(
-    project: Project, engine: Backend, spec: RunSpec, order: LaunchOrder
-) -> AttemptRecord | None:
+def _attempt(project: Project, engine: Backend, spec: RunSpec, order: LaunchOrder) -> AttemptRecord | None:
     """Make the run's next attempt, after closing and ingesting what an earlier process left."""
     paths = project.eval(spec.ref)
     if adopt(project, engine, spec) or not paths.run(spec.run_id).record.exists():
@@ -134,4 +132,3 @@ def ingest_launch(project: Project, order: LaunchOrder, tell: Callable[[str], No
             adopt(project, engine, spec)
             record = ingest_run(project, engine, spec, Extent.NEW)
         tell(f"{spec.model} x {spec.arm} rep {spec.repetition}: {record.state}, {record.complete}/{record.planned}")
-

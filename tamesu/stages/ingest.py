@@ -74,15 +74,15 @@ def ingest_run(project: Project, backend: Backend, spec: RunSpec, extent: Extent
         for entry in _ingest_attempt(project, spec, record, attempts, reading):
             entries[entry[0]] = entry[1]
         error = None
-    record = _run_record(spec, attempts, digests, entries, error, reached)
-    write_atomic(run.record, dump_record(record))
+    made = _run_record(spec, attempts, digests, entries, error, reached)
+    write_atomic(run.record, dump_record(made))
     log_event(
         paths.call_log(spec.run_id),
         "run_finished",
         now(),
-        {"state": record.state, "complete": record.complete, "failed": record.failed},
+        {"state": made.state, "complete": made.complete, "failed": made.failed},
     )
-    return record
+    return made
 
 
 def _previous(run: RunPaths) -> RunRecord | None:
@@ -139,9 +139,7 @@ def _ingest_attempt(
         yield item, _entry(result, content)
 
 
-def _staged(
-    run: RunPaths, spec: RunSpec, attempt: int, item: str, sample: SampleEvidence | None
-) -> StagedOutput:
+def _staged(run: RunPaths, spec: RunSpec, attempt: int, item: str, sample: SampleEvidence | None) -> StagedOutput:
     """Collect what the scorer of a finished sample staged; an unfinished one staged nothing that counts."""
     folder = run.item(item)
     unfinished = sample is None or sample.interrupted or sample.in_flight

@@ -53,9 +53,7 @@ def valid(read: ReadEval) -> tuple[Eval, Matrix]:
     raise InvalidDocument(f"{errors[0]}{more}")
 
 
-def plan_eval(
-    project: Project, ref: EvalRef, grouping: Grouping, retries: Retries, cache: DigestCache
-) -> Planned:
+def plan_eval(project: Project, ref: EvalRef, grouping: Grouping, retries: Retries, cache: DigestCache) -> Planned:
     """Return what an eval owes. Raises InvalidDocument when the eval has errors."""
     read = read_eval(project, ref)
     evaluation, runs = valid(read)

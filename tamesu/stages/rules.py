@@ -145,4 +145,3 @@ def _view(plan: WorkflowPlan, plan_file: str, presence: Presence | None) -> Rule
         evals={one.name: one for one in plan.evals},
         presence=presence,
     )
-

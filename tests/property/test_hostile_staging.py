@@ -112,27 +112,21 @@ blob_names = st.one_of(
     st.text(max_size=8),
 )
 roles = st.one_of(st.sampled_from(["source", "log", "render", "other", ""]), st.text(max_size=4))
-media_types = st.one_of(
-    st.sampled_from(["text/plain", "image/png", "text", "text/plain\n"]), st.text(max_size=6)
-)
+media_types = st.one_of(st.sampled_from(["text/plain", "image/png", "text", "text/plain\n"]), st.text(max_size=6))
 entry_lines = st.builds(
     lambda *values: json.dumps(dict(zip(FIELDS, values, strict=True))).encode() + b"\n",
     roles, paths, media_types, blob_names,
 )  # fmt: skip
-usual_paths = st.sampled_from(
-    ["a.txt", "b", "dir/a", "dir/b", "dir/more/c", "A.TXT", "b/c", "DIR/a", "d e.png"]
-)
+usual_paths = st.sampled_from(["a.txt", "b", "dir/a", "dir/b", "dir/more/c", "A.TXT", "b/c", "DIR/a", "d e.png"])
 usual_lines = st.builds(good_line, usual_paths, st.integers(0, 9).map("blobs/{:04d}".format))
 plain_lines = st.builds(good_line, paths, blob_names)
 raw_lines = st.one_of(
     st.binary(max_size=30),
     st.binary(max_size=30).map(lambda raw: raw + b"\n"),
-    st.sampled_from(
-        [b"\n", b"{}\n", b"null\n", b"[[]]\n", b"\r\n", b"{", b"[" * 5000 + b"\n", b"NaN\n", b"1e999\n"]
+    st.sampled_from([b"\n", b"{}\n", b"null\n", b"[[]]\n", b"\r\n", b"{", b"[" * 5000 + b"\n", b"NaN\n", b"1e999\n"]),
+    st.dictionaries(st.sampled_from([*FIELDS, "more"]), st.one_of(st.none(), st.integers(), st.text(max_size=3))).map(
+        lambda value: json.dumps(value).encode() + b"\n"
     ),
-    st.dictionaries(
-        st.sampled_from([*FIELDS, "more"]), st.one_of(st.none(), st.integers(), st.text(max_size=3))
-    ).map(lambda value: json.dumps(value).encode() + b"\n"),
 )
 crowds = st.sampled_from([0, 0, 0, 0, 0, 0, 0, 0, 0, 205]).map(
     lambda count: [good_line(f"crowd/{number}", f"blobs/{number % 10:04d}") for number in range(count)]
@@ -154,12 +148,8 @@ blob_kinds = st.sampled_from(
     ]
 )
 worlds = st.builds(
-    lambda lines, crowd, blobs, manifest, folder, earlier: World(
-        (*lines, *crowd), blobs, manifest, folder, earlier
-    ),
-    st.lists(
-        st.one_of(usual_lines, usual_lines, plain_lines, entry_lines, raw_lines), min_size=1, max_size=12
-    ),
+    lambda lines, crowd, blobs, manifest, folder, earlier: World((*lines, *crowd), blobs, manifest, folder, earlier),
+    st.lists(st.one_of(usual_lines, usual_lines, plain_lines, entry_lines, raw_lines), min_size=1, max_size=12),
     crowds,
     st.lists(blob_kinds, min_size=6, max_size=10).map(lambda kinds: dict(enumerate(kinds))),
     st.sampled_from(["file"] * 20 + ["symlink", "hard-link", "fifo", "folder"]),
@@ -208,9 +198,7 @@ def place(path: Path, kind: str, target: Path, content: bytes) -> None:
     elif kind == "folder":
         path.mkdir()
     else:
-        path.symlink_to(
-            {"relative-link": os.path.relpath(target, path.parent), "loop": path}.get(kind, target)
-        )
+        path.symlink_to({"relative-link": os.path.relpath(target, path.parent), "loop": path}.get(kind, target))
 
 
 def build_earlier(base: Path, earlier: str) -> None:
@@ -268,9 +256,7 @@ def check(base: Path, world: World) -> Collected:
 
 def check_files(item: Path, collected: Collected) -> None:
     assert len(collected.artifacts) <= rules.MAX_ARTIFACTS
-    present = {
-        path.relative_to(item).as_posix() for path in (item / "artifacts").rglob("*") if not path.is_dir()
-    }
+    present = {path.relative_to(item).as_posix() for path in (item / "artifacts").rglob("*") if not path.is_dir()}
     assert present == {artifact.path for artifact in collected.artifacts}, "files and artifacts differ"
     for artifact in collected.artifacts:
         path = item / artifact.path

@@ -19,9 +19,7 @@ from tamesu.core.artifacts import (
 POLICY = ArtifactPolicy(required=("source", "log"), allowed=("extra",), review="render")
 
 
-def entry(
-    path: str = "a.txt", role: str = "source", media_type: str = "text/plain", blob: str = "blobs/0001"
-):
+def entry(path: str = "a.txt", role: str = "source", media_type: str = "text/plain", blob: str = "blobs/0001"):
     return StagedEntry(role, path, media_type, blob)
 
 
@@ -138,9 +136,7 @@ def test_other_media_types_are_refused(text):
     assert reasons(entry(media_type=text)) == ["bad_media_type"]
 
 
-@pytest.mark.parametrize(
-    "blob", ["", "0001", "blobs/1", "blobs/../0001", "/blobs/0001", "blobs/0001\n", "blobs/٠٠٠١"]
-)
+@pytest.mark.parametrize("blob", ["", "0001", "blobs/1", "blobs/../0001", "/blobs/0001", "blobs/0001\n", "blobs/٠٠٠١"])
 def test_blobs_of_other_names_are_outside_staging(blob):
     assert reasons(entry(blob=blob)) == ["outside_staging"]
 

@@ -214,9 +214,7 @@ def test_rendering_gives_the_same_png_bytes_for_the_same_program() -> None:
 
 
 def test_later_shapes_cover_earlier_ones() -> None:
-    image = Image.open(
-        io.BytesIO(drawing.render_png(read(text(CIRCLE, {**CIRCLE, "color": "blue", "radius": 4}))))
-    )
+    image = Image.open(io.BytesIO(drawing.render_png(read(text(CIRCLE, {**CIRCLE, "color": "blue", "radius": 4})))))
     assert image.getpixel((20, 20)) == (0, 0, 255)
     assert image.getpixel((20, 12)) == (255, 0, 0)
     assert image.getpixel((0, 0)) == (255, 255, 255)
@@ -250,9 +248,7 @@ def task(monkeypatch: pytest.MonkeyPatch) -> ModuleType:
 
 def state_of(answer: str | None, stop: str = "stop") -> SimpleNamespace:
     choice = SimpleNamespace(message=SimpleNamespace(text=answer), stop_reason=stop)
-    return SimpleNamespace(
-        sample_id="scene", output=SimpleNamespace(choices=[] if answer is None else [choice])
-    )
+    return SimpleNamespace(sample_id="scene", output=SimpleNamespace(choices=[] if answer is None else [choice]))
 
 
 def score(scorer: Any, state: SimpleNamespace, staging: Path) -> Any:
@@ -311,9 +307,7 @@ def test_scene_coverage_is_a_share_and_stages_nothing(
     assert not list(tmp_path.iterdir())
 
 
-def test_the_task_leaves_model_config_epochs_and_limits_to_the_manifest(
-    task: ModuleType, tmp_path: Path
-) -> None:
+def test_the_task_leaves_model_config_epochs_and_limits_to_the_manifest(task: ModuleType, tmp_path: Path) -> None:
     dataset = tmp_path / "input.jsonl"
     dataset.write_text('{"id": "scene", "input": "draw", "target": "{}"}\n', encoding="utf-8")
     made = task.draw_scene(str(dataset))

@@ -26,9 +26,7 @@ def encoded(image: Image.Image, kind: str, **options: object) -> bytes:
     return buffer.getvalue()
 
 
-def picture(
-    kind: str = "PNG", mode: str = "RGB", size: tuple[int, int] = (40, 30), **options: object
-) -> bytes:
+def picture(kind: str = "PNG", mode: str = "RGB", size: tuple[int, int] = (40, 30), **options: object) -> bytes:
     return encoded(Image.new("RGB", size, RED).convert(mode), kind, **options)
 
 
@@ -51,9 +49,7 @@ def png_bomb(width: int, height: int) -> bytes:
     packer = zlib.compressobj(9)
     rows = b"".join(packer.compress(b"\0" * 1_000_000) for _ in range(300)) + packer.flush()
     header = struct.pack(">IIBBBBB", width, height, 8, 2, 0, 0, 0)
-    return (
-        b"\x89PNG\r\n\x1a\n" + png_chunk(b"IHDR", header) + png_chunk(b"IDAT", rows) + png_chunk(b"IEND", b"")
-    )
+    return b"\x89PNG\r\n\x1a\n" + png_chunk(b"IHDR", header) + png_chunk(b"IDAT", rows) + png_chunk(b"IEND", b"")
 
 
 def tiff(tags: dict[int, int]) -> bytes:
@@ -273,7 +269,5 @@ def test_an_unfit_review_artifact_is_invalid_and_stays_the_output():
 
 def test_an_image_over_the_byte_bound_is_not_read():
     one = artifact("artifacts/render.png")
-    reviewed = review_outcome(
-        ArtifactPolicy(review="render", max_bytes=5), [one], lambda _: pytest.fail("was read")
-    )
+    reviewed = review_outcome(ArtifactPolicy(review="render", max_bytes=5), [one], lambda _: pytest.fail("was read"))
     assert Outcome("invalid_artifact", "image_too_large") == reviewed.outcome

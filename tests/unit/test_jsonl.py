@@ -83,16 +83,11 @@ def test_a_record_that_is_not_strict_json_is_refused_with_its_line(line: bytes, 
 
 
 def test_escaped_characters_that_can_be_carried_are_kept() -> None:
-    assert (Record("\U0001f600\u2028\\u0000", 1),) == read_records(
-        "a.jsonl", b'"\\ud83d\\ude00\\u2028\\\\u0000"'
-    )
+    assert (Record("\U0001f600\u2028\\u0000", 1),) == read_records("a.jsonl", b'"\\ud83d\\ude00\\u2028\\\\u0000"')
 
 
 def test_csv_cells_are_text_and_further_columns_are_metadata() -> None:
-    content = (
-        '\ufeffid,input,expected,year\r\n007,"a\u2028b, ""c""",NA,1999\r\n'
-        '\r\n12e3,"two\r\nlines",,\r\nx,y,z,w'
-    )
+    content = '\ufeffid,input,expected,year\r\n007,"a\u2028b, ""c""",NA,1999\r\n\r\n12e3,"two\r\nlines",,\r\nx,y,z,w'
     assert (
         Record({"id": "007", "input": 'a\u2028b, "c"', "expected": "NA", "metadata": {"year": "1999"}}, 2),
         Record({"id": "12e3", "input": "two\nlines", "expected": "", "metadata": {"year": ""}}, 4),
@@ -119,8 +114,6 @@ def test_csv_without_expected_and_further_columns_yields_neither() -> None:
         (b"id,input\na,\x00\n", 2, "csv/encoding"),
     ],
 )
-def test_a_csv_file_that_is_not_a_table_of_items_is_refused_with_its_line(
-    content: bytes, line: int, rule: str
-) -> None:
+def test_a_csv_file_that_is_not_a_table_of_items_is_refused_with_its_line(content: bytes, line: int, rule: str) -> None:
     finding = csv_refusal(content)
     assert (line, rule) == (finding.line, finding.rule)

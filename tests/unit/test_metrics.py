@@ -73,9 +73,7 @@ def test_owed_items_count_as_zero_and_are_named() -> None:
 def test_a_figure_over_owed_items_is_provisional() -> None:
     spec = make_spec(["a", "b", "c"])
     results = [make_result(spec, "a"), make_result(spec, "b", 0.0)]
-    value = measure(
-        build_rows([make_slot(spec, results, SlotState.PARTIAL)], POLICY), POLICY, "completion_rate"
-    )
+    value = measure(build_rows([make_slot(spec, results, SlotState.PARTIAL)], POLICY), POLICY, "completion_rate")
     assert (value.provisional, value.interval, value.lacking) == (True, None, "provisional, 1 of 3 owed")
 
 
@@ -174,8 +172,7 @@ def test_verdicts_over_planned_items_and_given_an_artifact() -> None:
     actual = {name: value_of(rows, name).value for name in expected}
     assert pytest.approx(expected) == actual
     assert tuple(
-        value_of(rows, name).n
-        for name in ("cost_per_accepted_usd", "accepted_rate", "accepted_rate_given_artifact")
+        value_of(rows, name).n for name in ("cost_per_accepted_usd", "accepted_rate", "accepted_rate_given_artifact")
     ) == (1, 5, 3)
 
 
@@ -186,9 +183,7 @@ def test_nothing_accepted_has_no_price() -> None:
 
 def test_cells_are_model_by_arm_with_their_own_counts() -> None:
     slots = [
-        scored_slot({"a": 1.0, "b": 0.0}, arm=arm, repetition=number)
-        for arm in ("plain", "rich")
-        for number in (1, 2)
+        scored_slot({"a": 1.0, "b": 0.0}, arm=arm, repetition=number) for arm in ("plain", "rich") for number in (1, 2)
     ]
     cells = cell_metrics(build_rows(slots, POLICY), POLICY, ["mean_score:works"])
     assert [str(cell.cell) for cell in cells] == ["openai/model-a · plain", "openai/model-a · rich"]

@@ -49,9 +49,7 @@ def test_every_listed_scorer_must_pass() -> None:
     assert [score.scorer for score in rows[1].scores] == ["works", "fast"]
 
 
-@pytest.mark.parametrize(
-    ("retryable", "attempts", "final"), [(True, 1, False), (True, 3, True), (False, 1, True)]
-)
+@pytest.mark.parametrize(("retryable", "attempts", "final"), [(True, 1, False), (True, 3, True), (False, 1, True)])
 def test_a_failure_is_final_when_no_attempt_is_left(retryable: bool, attempts: int, final: bool) -> None:
     spec = make_spec(["a"])
     failure = replace(make_failure(spec, "a"), retryable=retryable, attempts=attempts)

@@ -104,9 +104,7 @@ def test_objects_are_closed_and_their_fields_described(file: Path) -> None:
             schema.get("additionalProperties", True) is True
         ):
             open_objects.add(name)
-        undescribed |= {
-            field for field, inner in schema.get("properties", {}).items() if not inner.get("description")
-        }
+        undescribed |= {field for field, inner in schema.get("properties", {}).items() if not inner.get("description")}
     assert open_objects <= FREE_MAPS
     assert undescribed == set()
 
@@ -178,9 +176,7 @@ def test_a_record_of_a_jsonl_file_is_validated_as_an_item() -> None:
 
 def test_known_fields_name_nested_fields_and_leaves() -> None:
     fields, leaves = known_fields(DocumentKind.EVAL), leaf_fields(DocumentKind.EVAL)
-    assert {"arms", "arms[].prompts.user", "execution.limits", "evaluation.mechanical[].*.pass_at"} <= set(
-        fields
-    )
+    assert {"arms", "arms[].prompts.user", "execution.limits", "evaluation.mechanical[].*.pass_at"} <= set(fields)
     assert {"arms[].prompts.user", "runs[].arms[]", "defaults.parameters.*", "defaults.items"} <= set(leaves)
     assert "execution.inspect.cache" not in fields
     assert "execution.limits" not in leaves

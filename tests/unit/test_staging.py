@@ -44,16 +44,11 @@ def write_manifest(root: Path, content: bytes) -> None:
 
 
 def line(path: str = "a.txt", blob: str = "blobs/0001") -> bytes:
-    return (
-        json.dumps({"role": "source", "path": path, "media_type": "text/plain", "blob": blob}).encode()
-        + b"\n"
-    )
+    return json.dumps({"role": "source", "path": path, "media_type": "text/plain", "blob": blob}).encode() + b"\n"
 
 
 def tree(folder: Path) -> dict[str, bytes]:
-    return {
-        path.relative_to(folder).as_posix(): path.read_bytes() for path in folder.rglob("*") if path.is_file()
-    }
+    return {path.relative_to(folder).as_posix(): path.read_bytes() for path in folder.rglob("*") if path.is_file()}
 
 
 def only_reason(collected: Collected) -> str:
@@ -66,9 +61,7 @@ def test_what_a_scorer_staged_arrives_with_digest_and_size(root, item):
     stage(root, ("source", "source/main.c", b"int"), ("log", "log.txt", b""))
     expected = Collected(
         artifacts=(
-            Artifact(
-                "source", "artifacts/source/main.c", hashlib.sha256(b"int").hexdigest(), 3, "text/plain"
-            ),
+            Artifact("source", "artifacts/source/main.c", hashlib.sha256(b"int").hexdigest(), 3, "text/plain"),
             Artifact("log", "artifacts/log.txt", hashlib.sha256(b"").hexdigest(), 0, "text/plain"),
         ),
         rejected=(),
@@ -303,8 +296,6 @@ def test_paths_below_a_folder_are_contained(tmp_path, relative):
     assert contained(tmp_path, relative)
 
 
-@pytest.mark.parametrize(
-    "relative", ["", ".", "..", "../a", "a/../..", "a/../../b", "/", "/etc/passwd", "a/.."]
-)
+@pytest.mark.parametrize("relative", ["", ".", "..", "../a", "a/../..", "a/../../b", "/", "/etc/passwd", "a/.."])
 def test_other_paths_are_not_contained(tmp_path, relative):
     assert not contained(tmp_path, relative)

@@ -67,9 +67,10 @@ def test_runs_have_counts_and_a_mean_over_planned_items() -> None:
     slots = [scored_slot({"a": 1.0, "b": None}), scored_slot({"a": 0.5, "b": 0.5}, repetition=2)]
     lines = list(csv.DictReader(io.StringIO(runs_csv(build_rows(slots, POLICY), slots).decode())))
     assert [slot.spec.run_id for slot in slots] == [line["run_id"] for line in lines]
-    assert [
-        (line["planned"], line["complete"], line["failed"], line["mean_score:works"]) for line in lines
-    ] == [("2", "1", "1", "0.5"), ("2", "2", "0", "0.5")]
+    assert [(line["planned"], line["complete"], line["failed"], line["mean_score:works"]) for line in lines] == [
+        ("2", "1", "1", "0.5"),
+        ("2", "2", "0", "0.5"),
+    ]
 
 
 def test_same_rows_give_the_same_bytes() -> None:

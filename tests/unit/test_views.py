@@ -271,8 +271,7 @@ def test_the_gallery_groups_by_item_and_says_why_a_picture_is_missing() -> None:
     gallery = make_gallery(build_rows(slots, POLICY), {(slots[0].spec.run_id, "a"): PNG})
     assert gallery is not None
     shown = {
-        item: [(tile.source and "picture") or tile.remark for tile in tiles]
-        for item, tiles in gallery.items.items()
+        item: [(tile.source and "picture") or tile.remark for tile in tiles] for item, tiles in gallery.items.items()
     }
     assert shown == {"a": ["picture", "no picture"], "b": ["TimeoutError", "TimeoutError"]}
     assert make_gallery(build_rows(slots, POLICY), {}) is None

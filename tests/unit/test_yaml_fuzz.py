@@ -48,9 +48,7 @@ def mutated(source: bytes, changes: list[tuple[float, int, bytes]]) -> bytes:
 
 
 def paths(value: Json, path: NodePath = ()) -> list[NodePath]:
-    children = (
-        value.items() if isinstance(value, dict) else enumerate(value) if isinstance(value, list) else ()
-    )
+    children = value.items() if isinstance(value, dict) else enumerate(value) if isinstance(value, list) else ()
     return [path, *(inner for name, child in children for inner in paths(child, (*path, name)))]
 
 
@@ -94,9 +92,7 @@ def test_any_sequence_of_yaml_tokens_is_read_or_refused(content: bytes) -> None:
 
 @settings(max_examples=400, deadline=None)
 @given(st.sampled_from(SOURCES), mutations)
-def test_any_damaged_manifest_is_read_or_refused(
-    source: bytes, changes: list[tuple[float, int, bytes]]
-) -> None:
+def test_any_damaged_manifest_is_read_or_refused(source: bytes, changes: list[tuple[float, int, bytes]]) -> None:
     check(mutated(source, changes))
 
 

@@ -42,9 +42,7 @@ def known_for_all(number: Callable[[ItemRow], float | None], what: str) -> Obser
 
 def _latency(rows: Sequence[ItemRow], _policy: Policy, _scorer: str) -> Sample:
     complete = [row for row in rows if row.state == "complete"]
-    values = tuple(
-        Observation(row.item, float(row.latency_ms)) for row in complete if row.latency_ms is not None
-    )
+    values = tuple(Observation(row.item, float(row.latency_ms)) for row in complete if row.latency_ms is not None)
     return Sample(values, (f"of {len(values)} complete items with a known time",))
 
 

@@ -42,9 +42,7 @@ def _scored(rows: Sequence[ItemRow], _policy: Policy, scorer: str) -> Sample:
 
 
 def _first_attempt(rows: Sequence[ItemRow], _policy: Policy, scorer: str) -> Sample:
-    values = tuple(
-        Observation(row.item, (_number(row, scorer) or 0.0) if row.attempts <= 1 else 0.0) for row in rows
-    )
+    values = tuple(Observation(row.item, (_number(row, scorer) or 0.0) if row.attempts <= 1 else 0.0) for row in rows)
     retried = sum(row.attempts > 1 for row in rows)
     return Sample(values, (f"{retried} of {len(rows)} took more than one attempt, these count as 0",))
 

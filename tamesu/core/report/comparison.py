@@ -99,9 +99,7 @@ def _comparison(
         return Comparison(factor, first, second, metric.unit, None, f"{metric.name} is not compared by item")
     # Items still owed have not been seen; a comparison is about what both saw.
     samples = [
-        metric_sample(
-            [row for row in rows_of(rows, cell) if row.state != "owed"], policy, policy.primary_metric
-        )
+        metric_sample([row for row in rows_of(rows, cell) if row.state != "owed"], policy, policy.primary_metric)
         for cell in (first, second)
     ]
     blocked = next((sample.blocked for sample in samples if sample.blocked), None)
@@ -111,9 +109,7 @@ def _comparison(
     return Comparison(factor, first, second, metric.unit, difference, difference.reason or "")
 
 
-def _reasons_against(
-    slots: Sequence[SlotEvidence], cells: Sequence[CellMetrics], policy: Policy
-) -> list[str]:
+def _reasons_against(slots: Sequence[SlotEvidence], cells: Sequence[CellMetrics], policy: Policy) -> list[str]:
     reasons = []
     for state in SlotState:
         number = sum(slot.state is state for slot in slots)

@@ -76,7 +76,5 @@ def _definitions(summary: EvalSummary) -> str:
 
 
 def _found(summary: EvalSummary) -> str:
-    rows = (
-        (run.run_id, run.kind, "; ".join(run.causes), usd(run.redo_usd), run.remedy) for run in summary.found
-    )
+    rows = ((run.run_id, run.kind, "; ".join(run.causes), usd(run.redo_usd), run.remedy) for run in summary.found)
     return table(("run", "kind", "cause", "USD to redo", "remedy"), rows, (3,))

@@ -43,17 +43,13 @@ class Axis:
         return LEFT + (RIGHT - LEFT) * (value - self.low) / (self.high - self.low)
 
 
-def interval_plot(
-    rows: Sequence[PlotRow], title: str, label: str, unit: Unit, reference: bool = False
-) -> Markup:
+def interval_plot(rows: Sequence[PlotRow], title: str, label: str, unit: Unit, reference: bool = False) -> Markup:
     """Return the SVG of intervals in a unit; `reference` draws the line of no difference at 0."""
     axis = make_axis(rows, unit, reference)
     bottom = TOP + ROW * len(rows)
     height = bottom + BOTTOM
     parts = [
-        Markup('<svg class="plot" viewBox="0 0 {} {}" role="img" aria-label="{}">').format(
-            WIDTH, height, clean(title)
-        ),
+        Markup('<svg class="plot" viewBox="0 0 {} {}" role="img" aria-label="{}">').format(WIDTH, height, clean(title)),
         *(_tick(axis, tick, bottom, unit) for tick in axis.ticks),
     ]
     if reference:
@@ -116,9 +112,7 @@ def _mark(series: str, shape: int, x: float, y: float) -> Markup:
 
 
 def _line(kind: str, x1: float, y1: float, x2: float, y2: float) -> Markup:
-    return Markup('<line class="{}" x1="{}" y1="{}" x2="{}" y2="{}"/>').format(
-        kind, _at(x1), _at(y1), _at(x2), _at(y2)
-    )
+    return Markup('<line class="{}" x1="{}" y1="{}" x2="{}" y2="{}"/>').format(kind, _at(x1), _at(y1), _at(x2), _at(y2))
 
 
 def _text(kind: str, x: float, y: float, anchor: str, text: str, longest: int = 100) -> Markup:

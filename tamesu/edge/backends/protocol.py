@@ -73,7 +73,7 @@ class Backend(Protocol):
 def backend(name: str) -> Backend:
     """Return the backend of that name; imports it only now, since Inspect takes a second to import."""
     if name == "inspect":
-        from tamesu.edge.backends.inspect.adapter import InspectBackend  # noqa: PLC0415
+        from tamesu.edge.backends.inspect.adapter import InspectBackend
 
         return InspectBackend()
     raise UsageError(f"execution.backend: there is no backend '{name}'; use 'inspect'")

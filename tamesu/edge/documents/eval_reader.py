@@ -73,9 +73,7 @@ def read_eval(project: Project, ref: EvalRef) -> ReadEval:
     return _read(ref, reading, evaluation, runs, setting)
 
 
-def _read(
-    ref: EvalRef, reading: Reading, evaluation: Eval | None, runs: Matrix | None, setting: Setting
-) -> ReadEval:
+def _read(ref: EvalRef, reading: Reading, evaluation: Eval | None, runs: Matrix | None, setting: Setting) -> ReadEval:
     findings = tuple(sorted(set(reading.findings)))
     if reading.failed:
         return ReadEval(ref, findings, None, None, setting)

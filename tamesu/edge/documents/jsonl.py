@@ -128,9 +128,7 @@ def _constant(text: str) -> float:
     raise _Refusal("number", f"{text} is not JSON", "write null or a string")
 
 
-_DECODER = json.JSONDecoder(
-    object_pairs_hook=_object, parse_int=_integer, parse_float=_float, parse_constant=_constant
-)
+_DECODER = json.JSONDecoder(object_pairs_hook=_object, parse_int=_integer, parse_float=_float, parse_constant=_constant)
 
 
 def _check(value: Json, text: str) -> None:

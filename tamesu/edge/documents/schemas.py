@@ -39,11 +39,7 @@ class DocumentKind(enum.StrEnum):
 def validate(document: Document, kind: DocumentKind) -> tuple[Finding, ...]:
     """Return every violation of the kind's schema in the order of the file, at most 200; empty if it fits."""
     shape = Shape(document, known_fields(kind))
-    found = (
-        finding
-        for error in _validator(kind).iter_errors(document.value)
-        for finding in findings(shape, error)
-    )
+    found = (finding for error in _validator(kind).iter_errors(document.value) for finding in findings(shape, error))
     return tuple(sorted(set(itertools.islice(found, MAX_FINDINGS))))
 
 
@@ -102,9 +98,7 @@ def _leaves(schema: Schema, definitions: Schema, path: str) -> Iterator[str]:
     if "$ref" in schema:
         yield from _leaves(definitions[schema["$ref"].rpartition("/")[2]], definitions, path)
         return
-    inner = {
-        f"{path}.{name}" if path else name: field for name, field in schema.get("properties", {}).items()
-    }
+    inner = {f"{path}.{name}" if path else name: field for name, field in schema.get("properties", {}).items()}
     if "items" in schema:
         inner[f"{path}[]"] = schema["items"]
     if schema.get("type") == "object" and schema.get("additionalProperties"):

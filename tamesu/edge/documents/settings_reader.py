@@ -37,7 +37,8 @@ def _prices(reading: Reading, path: Path) -> Mapping[tuple[str, str], Price]:
     if document is None or not isinstance(document.value, dict):
         return {}
     prices: dict[tuple[str, str], Price] = {}
-    entries: list[dict[str, Any]] = document.value["models"]
+    value: dict[str, Any] = document.value
+    entries: list[dict[str, Any]] = value["models"]
     for number, entry in enumerate(entries):
         key = (entry["provider"], entry["model"])
         if key in prices:

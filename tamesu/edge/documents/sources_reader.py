@@ -162,8 +162,9 @@ def _compose_images(reading: Reading, path: Path) -> Iterator[tuple[int, str]]:
     except DocumentFault as error:
         reading.findings.append(error.finding)
         return
-    services = document.value.get("services") if isinstance(document.value, dict) else None
-    if not isinstance(services, dict) or "include" in (document.value or {}):
+    value = document.value if isinstance(document.value, dict) else {}
+    services = value.get("services")
+    if not isinstance(services, dict) or "include" in value:
         _note_image(
             reading, path, 1, "image/unresolvable", "only `services` with literal images are understood",
             "write each service with `image: name@sha256:<digest>`",

@@ -64,8 +64,7 @@ def inventory_problem(run: RunPaths, record: RunRecord, cache: DigestCache) -> s
                 return f"{path}: is missing; restore it, or rebuild it from the log with `tamesu rescore`"
             if not same:
                 return (
-                    f"{path}: differs from its inventory; restore it, or rebuild it from the log "
-                    "with `tamesu rescore`"
+                    f"{path}: differs from its inventory; restore it, or rebuild it from the log with `tamesu rescore`"
                 )
     return None
 
@@ -73,8 +72,7 @@ def inventory_problem(run: RunPaths, record: RunRecord, cache: DigestCache) -> s
 def read_results(run: RunPaths, record: RunRecord) -> dict[str, ItemResult]:
     """Return the item results of a run. Raises EvidenceError when one does not parse."""
     return {
-        name: parse_record(run.result(name).read_bytes(), ItemResult, str(run.result(name)))
-        for name in record.items
+        name: parse_record(run.result(name).read_bytes(), ItemResult, str(run.result(name))) for name in record.items
     }
 
 

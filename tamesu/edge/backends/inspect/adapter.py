@@ -20,23 +20,23 @@ class InspectBackend:
         signal.signal(signal.SIGTERM, _terminate)
 
     def execute(self, request: AttemptRequest) -> Fault | None:
-        from tamesu.edge.backends.inspect.attempt import run_attempt  # noqa: PLC0415
+        from tamesu.edge.backends.inspect.attempt import run_attempt
 
         isolate(request.workdir)
         return run_attempt(request)
 
     def close_log(self, request: AttemptRequest) -> ClosedLog:
-        from tamesu.edge.backends.inspect.closing import close_log  # noqa: PLC0415
+        from tamesu.edge.backends.inspect.closing import close_log
 
         return close_log(request)
 
     def read_log(self, path: Path) -> LogReading:
-        from tamesu.edge.backends.inspect.logs import read_log  # noqa: PLC0415
+        from tamesu.edge.backends.inspect.logs import read_log
 
         return read_log(path)
 
     def check_identity(self, path: Path, request: AttemptRequest) -> None:
-        from tamesu.edge.backends.inspect.log_identity import check_identity  # noqa: PLC0415
+        from tamesu.edge.backends.inspect.log_identity import check_identity
 
         check_identity(path, request)
 

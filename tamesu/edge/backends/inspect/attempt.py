@@ -35,7 +35,7 @@ def run_attempt(request: AttemptRequest) -> Fault | None:
         raise
     except PrerequisiteError as error:
         return Fault("PrerequisiteError", _one_line(str(getattr(error, "message", error))))
-    except Exception as error:  # noqa: BLE001
+    except Exception as error:
         return Fault(type(error).__name__, _one_line(str(error)))
     return None
 

@@ -27,7 +27,7 @@ def close_log(request: AttemptRequest) -> ClosedLog:
     source = logs[0]
     try:
         status = read_eval_log(str(source), header_only=True).status
-    except Exception as error:  # noqa: BLE001
+    except Exception as error:
         return _moved(source, target, Fault("CorruptLog", f"the log cannot be read: {error}"))
     if status != "started":
         source.replace(target)
@@ -68,6 +68,6 @@ def _described(target: Path) -> ClosedLog:
         return ClosedLog(target, None, False, Fault("CorruptLog", "the log is no readable .eval file"))
     try:
         status = read_eval_log(str(target), header_only=True).status
-    except Exception as error:  # noqa: BLE001
+    except Exception as error:
         return ClosedLog(target, None, False, Fault("CorruptLog", f"the log cannot be read: {error}"))
     return ClosedLog(target, status, in_flight_known=status != "started")

@@ -21,9 +21,7 @@ _KEPT = frozenset(
 
 def kept_environment(environment: Mapping[str, str]) -> dict[str, str]:
     """Return the variables that an execution may see; everything of Inspect's or a provider's is dropped."""
-    return {
-        name: value for name, value in environment.items() if name in _KEPT or name.startswith("LC_")
-    }
+    return {name: value for name, value in environment.items() if name in _KEPT or name.startswith("LC_")}
 
 
 def isolate(workdir: Path) -> None:

@@ -84,9 +84,7 @@ def _disagreement(header: EvalSpec, claims: dict[str, Any], request: AttemptRequ
     spec = request.spec
     generation = claims["generation"]
     parameters = {
-        name.removeprefix("parameter/"): value
-        for name, value in generation.items()
-        if name.startswith("parameter/")
+        name.removeprefix("parameter/"): value for name, value in generation.items() if name.startswith("parameter/")
     }
     expected: dict[str, object] = {
         "task": spec.run_id,

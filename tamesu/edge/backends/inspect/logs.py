@@ -38,10 +38,9 @@ def read_log(path: Path) -> LogReading:
         summaries = read_eval_log_sample_summaries(str(path))
         keys = [(summary.id, summary.epoch) for summary in summaries]
         read = {
-            (sample.id, sample.epoch): _evidence(sample, calls)
-            for sample in _samples(path, list(dict.fromkeys(keys)))
+            (sample.id, sample.epoch): _evidence(sample, calls) for sample in _samples(path, list(dict.fromkeys(keys)))
         }
-    except Exception as error:  # noqa: BLE001
+    except Exception as error:
         line = " ".join(str(error).split())[:200]
         raise FrameworkFault(f"{path}: the log cannot be read ({type(error).__name__}: {line})") from None
     samples = tuple(read[key] for key in keys if key in read)

@@ -13,6 +13,6 @@ if TYPE_CHECKING:
 @modelapi(name="replay")
 def replay() -> type[ReplayAPI]:
     """Recorded answers read from a file: no network, no cost, always labelled as recorded."""
-    from tamesu.edge.backends.inspect.replay import ReplayAPI  # noqa: PLC0415
+    from tamesu.edge.backends.inspect.replay import ReplayAPI
 
     return ReplayAPI

@@ -45,9 +45,7 @@ def load_task(spec: RunSpec, sources: Path, dataset: Path) -> Task:
     module = _load(sources / spec.task_file, sources)
     function = getattr(module, spec.task_function, None)
     if not callable(function):
-        raise UsageError(
-            f"{spec.task_file}: holds no task '{spec.task_function}'; correct execution.task in eval.yml"
-        )
+        raise UsageError(f"{spec.task_file}: holds no task '{spec.task_function}'; correct execution.task in eval.yml")
     task = function(dataset=str(dataset), **spec.task_args)
     if not isinstance(task, Task):
         raise UsageError(f"{spec.task_file}: '{spec.task_function}' returned no Inspect Task; use @task")

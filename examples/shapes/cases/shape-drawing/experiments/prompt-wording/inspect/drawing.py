@@ -272,9 +272,7 @@ def _corners(value: object, where: str) -> tuple[Point, ...]:
     return tuple(corners)
 
 
-def _fields(
-    value: object, where: str, required: tuple[str, ...], optional: tuple[str, ...] = ()
-) -> dict[str, object]:
+def _fields(value: object, where: str, required: tuple[str, ...], optional: tuple[str, ...] = ()) -> dict[str, object]:
     if not isinstance(value, dict):
         raise Refusal("invalid_program", f"{where} is not an object")
     for name in required:

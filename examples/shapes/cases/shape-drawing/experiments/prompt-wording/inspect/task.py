@@ -36,9 +36,7 @@ def valid_program() -> Scorer:
             stage.add("render", "render.png", render_png(program), "image/png")
         except Refusal as refusal:
             return refused(refusal)
-        return Score(
-            value=1.0, explanation=f"shapes drawn: {len(program.shapes)}", metadata={"reason": "none"}
-        )
+        return Score(value=1.0, explanation=f"shapes drawn: {len(program.shapes)}", metadata={"reason": "none"})
 
     return score
 

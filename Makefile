@@ -1,0 +1,48 @@
+# Two commands on a fresh machine: `make demo`, `make test`.
+PYTHON ?= python3
+VENV := .venv
+BIN := $(VENV)/bin
+DEMO := build/demo/shapes
+JOBS ?= 2
+
+.PHONY: demo test test-long check bench lock docs clean
+
+$(VENV)/.installed: requirements.txt pyproject.toml
+	$(PYTHON) -m venv $(VENV)
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check --require-hashes -r requirements.txt
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check --no-deps --no-build-isolation -e .
+	touch $@
+
+demo: $(VENV)/.installed
+	mkdir -p $(DEMO)
+	cp -R examples/shapes/. $(DEMO)/
+	cd $(DEMO) && $(CURDIR)/$(BIN)/tamesu run
+
+test: $(VENV)/.installed
+	$(BIN)/python -m pytest -n $(JOBS) -m "not long and not docker"
+
+test-long: $(VENV)/.installed
+	$(BIN)/python -m pytest -n $(JOBS) -m long
+
+check: $(VENV)/.installed
+	$(BIN)/ruff check .
+	$(BIN)/ruff format --check .
+	$(BIN)/mypy
+	$(BIN)/lint-imports
+	$(BIN)/snakefmt --check Snakefile rules examples/shapes/Snakefile
+	$(BIN)/python -m tests.lint_workflow
+
+bench: $(VENV)/.installed
+	$(BIN)/python -m tests.bench
+
+docs: $(VENV)/.installed
+	$(BIN)/python -m tests.make_docs
+
+# Pins every dependency with hashes; the one place where versions move.
+lock:
+	$(BIN)/python -m piptools compile --quiet --generate-hashes --allow-unsafe --strip-extras \
+		--no-emit-index-url --no-emit-find-links --no-header \
+		--extra dev --output-file requirements.txt pyproject.toml
+
+clean:
+	rm -rf build .mypy_cache .ruff_cache .pytest_cache .hypothesis
