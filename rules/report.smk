@@ -34,4 +34,4 @@ rule complete:
     output:
         touch(f"{RECEIPTS}/complete-{PLAN.plan.invocation}"),
     shell:
-        "{TAMESU} status --check"
+        "{TAMESU} complete --plan {PLAN_FILE:q}"

@@ -5,7 +5,7 @@ from __future__ import annotations
 import click
 
 from tamesu import __version__
-from tamesu.cli.plumbing import execute, freeze, ingest, metrics, report
+from tamesu.cli.plumbing import complete, execute, freeze, ingest, metrics, report
 from tamesu.cli.reading import lint, plan, status, where
 from tamesu.cli.running import rescore, resume, run
 from tamesu.cli.session import guarded
@@ -17,7 +17,7 @@ def cli() -> None:
     """AI evaluations as experiments with evidence: lint, plan, run, and defend every figure later."""
 
 
-for command in (run, resume, rescore, status, plan, lint, report, where, freeze, execute, ingest, metrics):
+for command in (run, resume, rescore, status, plan, lint, report, where, freeze, execute, ingest, metrics, complete):
     cli.add_command(command)
 
 

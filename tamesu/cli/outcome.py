@@ -9,8 +9,8 @@ from rich.table import Table
 
 from tamesu.base.model.manifest import EvalRef
 from tamesu.cli.session import say
-from tamesu.core.planning import Grouping, Retries
 from tamesu.core.metrics.definition import MetricValue
+from tamesu.core.planning import Grouping, Retries
 from tamesu.core.report.figures import figure, with_interval
 from tamesu.core.report.summary import EvalSummary
 from tamesu.edge.store.paths import Project

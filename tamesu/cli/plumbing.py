@@ -17,7 +17,7 @@ from tamesu.stages.freeze import freeze_run
 from tamesu.stages.metrics import make_tables
 from tamesu.stages.plan import digest_cache, find_ref, plan_eval, valid
 from tamesu.stages.report import make_report
-from tamesu.stages.workflow import find_launch, launch_order, load_plan
+from tamesu.stages.workflow import find_launch, launch_order, load_plan, slot_line
 
 _plan = click.option("--plan", "plan_file", required=True, type=click.Path(path_type=Path))
 _receipt = click.option("--receipt", required=True, type=click.Path(path_type=Path))
@@ -101,3 +101,23 @@ def report(name: str) -> None:
     make_report(project, planned, cache)
     cache.save()
     say(f"report: {project.relative(project.eval(planned.evaluation.ref).report)}")
+
+
+@click.command(hidden=True)
+@_plan
+def complete(plan_file: Path) -> None:
+    """Fail, with a line per reason, while a run of the plan is not banked."""
+    project = project_here()
+    plan = load_plan(plan_file)
+    reasons = list(plan.broken)
+    cache = digest_cache(project)
+    for one in plan.evals:
+        planned = plan_eval(project, find_ref(project, one.name), Grouping.BATCHED, Retries.BOUNDED, cache)
+        if one.refusal is not None and planned.plan.incomplete:
+            reasons.append(one.refusal)
+        else:
+            reasons += [f"{one.name}: {slot_line(slot)}" for slot in planned.plan.incomplete]
+    for reason in reasons:
+        click.echo(f"tamesu: {reason}", err=True)
+    if reasons:
+        raise SystemExit(1)

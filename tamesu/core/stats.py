@@ -7,11 +7,9 @@ The repetitions of one item are not independent, so the unit of every standard e
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from math import fsum, inf, sqrt
 from typing import NamedTuple
-
-from scipy.special import ndtri, stdtrit
 
 LEVEL = 0.95
 _UPPER = (1 + LEVEL) / 2
@@ -69,11 +67,28 @@ class _Cluster:
 
 
 def estimate_mean(observations: Sequence[Observation]) -> Estimate:
-    """Return the pooled mean with an interval clustered by item.
+    """Return the pooled mean of scores or rates with an interval clustered by item.
 
-    Values that are all 0 or 1 get a Wilson interval, others a Student t interval. There is none for
-    fewer than two items, or when values that are not binary do not vary between items.
+    Values that are all 0 or 1 get a Wilson interval, others a Student t interval, which ends at 0 and 1 when
+    all values lie between them. There is none for fewer than two items, or when values that are not binary
+    do not vary between items.
     """
+    if len({observation.item for observation in observations}) >= 2 and all(
+        observation.value in (0.0, 1.0) for observation in observations
+    ):
+        clusters = tuple(_clusters(observations).values())
+        rate = fsum(observation.value for observation in observations) / len(observations)
+        size = _effective_size(rate, _clustered_error(rate, clusters), clusters)
+        return Estimate(rate, len(observations), len(clusters), wilson(rate, size))
+    estimate = estimate_quantity(observations)
+    if estimate.interval is None or not all(0 <= observation.value <= 1 for observation in observations):
+        return estimate
+    low, high = max(0.0, estimate.interval.low), min(1.0, estimate.interval.high)
+    return replace(estimate, interval=Interval(low, high))
+
+
+def estimate_quantity(observations: Sequence[Observation]) -> Estimate:
+    """Return the pooled mean of an amount (tokens, money) with a Student t interval clustered by item."""
     clusters = tuple(_clusters(observations).values())
     n, items = len(observations), len(clusters)
     if n == 0:
@@ -82,8 +97,6 @@ def estimate_mean(observations: Sequence[Observation]) -> Estimate:
     if items < 2:
         return Estimate(value, n, items, None, "no interval from one item")
     error = _clustered_error(value, clusters)
-    if all(observation.value in (0.0, 1.0) for observation in observations):
-        return Estimate(value, n, items, wilson(value, _effective_size(value, error, clusters)))
     if error == 0 or len({observation.value for observation in observations}) == 1:
         return Estimate(value, n, items, None, "no interval: every item has the same mean")
     return Estimate(value, n, items, _student(value, error, items - 1))
@@ -94,7 +107,7 @@ def wilson(rate: float, size: float) -> Interval:
 
     Formula: Wilson 1927, JASA 22, 209-212; numbers as in Newcombe 1998, Statistics in Medicine 17, 857-872.
     """
-    z = float(ndtri(_UPPER))
+    z = _normal_quantile(_UPPER)
     spread = z * z / size
     centre = (rate + spread / 2) / (1 + spread)
     half = z * sqrt(rate * (1 - rate) / size + spread / (4 * size)) / (1 + spread)
@@ -118,7 +131,7 @@ def _effective_size(rate: float, error: float, clusters: Sequence[_Cluster]) -> 
     if variance == 0:
         return lowest
     raw = inf if error == 0 else variance / error**2
-    freedom = float(stdtrit(n - 1, _UPPER)) / float(stdtrit(len(clusters) - 1, _UPPER))
+    freedom = _student_quantile(n - 1, _UPPER) / _student_quantile(len(clusters) - 1, _UPPER)
     return min(float(n), max(lowest, raw * freedom**2))
 
 
@@ -172,5 +185,17 @@ def _without_rounding(error: float, scale: float) -> float:
 
 
 def _student(mean: float, error: float, freedom: int) -> Interval:
-    half = float(stdtrit(freedom, _UPPER)) * error
+    half = _student_quantile(freedom, _UPPER) * error
     return Interval(mean - half, mean + half)
+
+
+def _normal_quantile(probability: float) -> float:
+    from scipy.special import ndtri
+
+    return float(ndtri(probability))
+
+
+def _student_quantile(freedom: int, probability: float) -> float:
+    from scipy.special import stdtrit
+
+    return float(stdtrit(freedom, probability))

@@ -57,21 +57,13 @@ def make_workflow_plan(
         again=retries is Retries.AGAIN,
         launches=launches,
         runs=tuple(run for one in planned for run in _runs(project, one)),
-        evals=tuple(_eval(project, one) for one in planned),
+        evals=tuple(_eval(project, one, pay_usd) for one in planned),
         broken=tuple(broken),
     )
 
 
 def _launch(planned: Planned, launch: Launch, pay_usd: float | None) -> PlannedLaunch:
-    refusal = None
-    if launch.mode == "execute":
-        if planned.plan.blockers:
-            refusal = planned.plan.blockers[0]
-        elif launch.paid and pay_usd is None:
-            refusal = (
-                f"{launch.ref}: {len(launch.runs)} paid run(s) owed, up to {launch.exposure_usd:.4f} USD; "
-                "use `tamesu run`, or --config pay_usd=<ceiling>"
-            )
+    refusal = _refusal(planned, [launch], pay_usd) if launch.mode == "execute" else None
     return PlannedLaunch(
         id=launch.id,
         eval=str(launch.ref),
@@ -82,6 +74,21 @@ def _launch(planned: Planned, launch: Launch, pay_usd: float | None) -> PlannedL
         budget_usd=planned.plan.budget_usd,
         allowed=refusal is None,
         refusal=refusal,
+    )
+
+
+def _refusal(planned: Planned, launches: Sequence[Launch], pay_usd: float | None) -> str | None:
+    """Return the line that says why these launches may not start, with their price; None when they may."""
+    if planned.plan.blockers:
+        return planned.plan.blockers[0]
+    paid = [launch for launch in launches if launch.paid]
+    if not paid or pay_usd is not None:
+        return None
+    runs = sum(len(launch.runs) for launch in paid)
+    exposure = sum(launch.exposure_usd for launch in paid)
+    return (
+        f"{planned.evaluation.ref}: {runs} paid run(s) owed, up to {exposure:.4f} USD; "
+        "use `tamesu run`, or --config pay_usd=<ceiling>"
     )
 
 
@@ -102,7 +109,8 @@ def _runs(project: Project, planned: Planned) -> Iterable[PlannedRun]:
         )
 
 
-def _eval(project: Project, planned: Planned) -> PlannedEval:
+def _eval(project: Project, planned: Planned, pay_usd: float | None) -> PlannedEval:
+    asking = [launch for launch in planned.plan.launches if launch.mode == "execute"]
     paths = project.eval(planned.evaluation.ref)
     return PlannedEval(
         name=str(planned.evaluation.ref),
@@ -110,6 +118,7 @@ def _eval(project: Project, planned: Planned) -> PlannedEval:
         page=project.relative(project.page(planned.evaluation.ref)),
         runs=tuple(slot.spec.run_id for slot in planned.plan.slots),
         incomplete=tuple(slot_line(slot) for slot in planned.plan.incomplete),
+        refusal=_refusal(planned, asking, pay_usd) if asking else None,
     )
 
 

@@ -7,7 +7,7 @@ from math import sqrt
 
 import pytest
 
-from tamesu.core.stats import Interval, Observation, estimate_mean, paired_difference, wilson
+from tamesu.core.stats import Interval, Observation, estimate_mean, estimate_quantity, paired_difference, wilson
 
 
 def observe(*groups: tuple[float, ...]) -> list[Observation]:
@@ -59,11 +59,20 @@ def test_items_with_unequal_repetitions_pool_all_observations() -> None:
 
 
 def test_means_get_a_student_interval_over_item_means() -> None:
-    estimate = estimate_mean(observe((0.1, 0.3), (0.5, 0.5), (0.9, 0.7)))
+    estimate = estimate_quantity(observe((0.1, 0.3), (0.5, 0.5), (0.9, 0.7)))
     # Item means 0.2, 0.5, 0.8: sd 0.3, SE 0.3/sqrt(3), t(2; 0.975) = 4.302653.
     assert estimate.interval is not None
     assert pytest.approx(0.5 - 4.302653 * 0.3 / sqrt(3), abs=1e-6) == estimate.interval.low
     assert pytest.approx(0.5 + 4.302653 * 0.3 / sqrt(3), abs=1e-6) == estimate.interval.high
+
+
+def test_interval_of_scores_between_0_and_1_ends_there() -> None:
+    estimate = estimate_mean(observe((0.1, 0.3), (0.5, 0.5), (0.9, 0.7)))
+    assert estimate.interval == Interval(0.0, 1.0)
+
+
+def test_amounts_are_never_taken_for_rates() -> None:
+    assert estimate_quantity(observe((0.0,), (0.0,), (0.0,))).interval is None
 
 
 @pytest.mark.parametrize(

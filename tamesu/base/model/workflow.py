@@ -37,13 +37,14 @@ class PlannedRun:
 
 @dataclass(frozen=True, slots=True)
 class PlannedEval:
-    """One eval's derived files, and a line per slot that is not banked."""
+    """One eval's derived files, a line per slot that is not banked, and why nothing may start, if so."""
 
     name: str
     folder: str
     page: str
     runs: tuple[str, ...]
     incomplete: tuple[str, ...]
+    refusal: str | None
 
 
 @dataclass(frozen=True, slots=True)

@@ -10,7 +10,7 @@ from typing import Literal
 
 from tamesu.base.model.manifest import Policy
 from tamesu.core.rows import ItemRow
-from tamesu.core.stats import Estimate, Interval, Observation, estimate_mean
+from tamesu.core.stats import Estimate, Interval, Observation, estimate_mean, estimate_quantity
 
 Unit = Literal["score", "rate", "ms", "tokens", "usd"]
 Need = Literal["nothing", "scorer", "review role", "human review"]
@@ -56,6 +56,11 @@ Summarise = Callable[[Sample], Estimate]
 def pooled_mean(sample: Sample) -> Estimate:
     """Return the mean over all observations (micro average), repetitions clustered by item."""
     return estimate_mean(sample.observations)
+
+
+def pooled_quantity(sample: Sample) -> Estimate:
+    """Return the mean amount over all observations, repetitions clustered by item."""
+    return estimate_quantity(sample.observations)
 
 
 def pooled_median(sample: Sample) -> Estimate:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 
 from tamesu.base.model.manifest import Policy
-from tamesu.core.metrics.definition import Metric, Observe, Sample, pooled_median
+from tamesu.core.metrics.definition import Metric, Observe, Sample, pooled_median, pooled_quantity
 from tamesu.core.metrics.scores import count_note
 from tamesu.core.rows import ItemRow
 from tamesu.core.stats import Observation
@@ -102,6 +102,7 @@ DELIVERY = (
         "Mean number of tokens per item that was asked.",
         "tokens",
         known_for_all(_total_tokens, "tokens"),
+        summarise=pooled_quantity,
         better="lower",
     ),
     Metric(
@@ -109,6 +110,7 @@ DELIVERY = (
         "Mean cost in US dollars per item that was asked; not shown when any is unknown.",
         "usd",
         known_for_all(lambda row: row.cost_usd, "cost"),
+        summarise=pooled_quantity,
         better="lower",
     ),
 )
