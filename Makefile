@@ -30,19 +30,19 @@ check: $(VENV)/.installed
 	$(BIN)/mypy
 	$(BIN)/lint-imports
 	$(BIN)/snakefmt --check Snakefile rules examples/shapes/Snakefile
+	$(BIN)/python -m docs.generate --check
 	$(BIN)/python -m tests.lint_workflow
 
 bench: $(VENV)/.installed
 	$(BIN)/python -m tests.bench
 
 docs: $(VENV)/.installed
-	$(BIN)/python -m tests.make_docs
+	$(BIN)/python -m docs.generate
 
-# Pins every dependency with hashes; the one place where versions move.
+# Pins every dependency with hashes for all supported Pythons; the one place where versions move.
 lock:
-	$(BIN)/python -m piptools compile --quiet --generate-hashes --allow-unsafe --strip-extras \
-		--no-emit-index-url --no-emit-find-links --no-header \
-		--extra dev --output-file requirements.txt pyproject.toml
+	$(BIN)/uv pip compile --quiet --universal --python-version 3.11 --generate-hashes \
+		--no-emit-index-url --no-emit-find-links --no-header --extra dev -o requirements.txt pyproject.toml
 
 clean:
 	rm -rf build .mypy_cache .ruff_cache .pytest_cache .hypothesis

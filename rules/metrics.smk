@@ -8,9 +8,14 @@ Output  tables/items.csv, tables/runs.csv (and tables/evidence.yml, report.yml o
 
 rule metrics:
     input:
-        want=[f".tamesu/want/{EVAL}/tables/items.csv", f".tamesu/want/{EVAL}/tables/runs.csv"],
+        want=[
+            f".tamesu/want/{EVAL}/tables/items.csv",
+            f".tamesu/want/{EVAL}/tables/runs.csv",
+        ],
         made=PLAN.records_made,
-        present=lambda wildcards: [ancient(path) for path in PLAN.records_present(wildcards)],
+        present=lambda wildcards: [
+            ancient(path) for path in PLAN.records_present(wildcards)
+        ],
     output:
         item_table=report(
             f"{EVAL}/tables/items.csv",

@@ -1,24 +1,51 @@
-"""The `tamesu` command."""
+"""The `tamesu` command: names of commands and the modules that hold them, imported when they are called."""
 
 from __future__ import annotations
+
+import importlib
 
 import click
 
 from tamesu import __version__
-from tamesu.cli.plumbing import complete, execute, freeze, ingest, metrics, report
-from tamesu.cli.reading import lint, plan, status, where
-from tamesu.cli.running import rescore, resume, run
 from tamesu.cli.session import guarded
 
+# In the order of the help; the plumbing that rules call is hidden there.
+COMMANDS = {
+    "run": "running",
+    "resume": "running",
+    "rescore": "rescoring",
+    "status": "reading",
+    "plan": "reading",
+    "lint": "reading",
+    "report": "deriving",
+    "where": "places",
+    "freeze": "freezing",
+    "execute": "plumbing",
+    "ingest": "plumbing",
+    "metrics": "deriving",
+    "complete": "deriving",
+}
 
-@click.group(context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 100})
+
+class Commands(click.Group):
+    """A group whose commands cost their import only when they are used."""
+
+    def list_commands(self, ctx: click.Context) -> list[str]:  # noqa: ARG002
+        return list(COMMANDS)
+
+    def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:  # noqa: ARG002
+        if cmd_name not in COMMANDS:
+            return None
+        module = importlib.import_module(f"tamesu.cli.{COMMANDS[cmd_name]}")
+        command = getattr(module, cmd_name)
+        assert isinstance(command, click.Command)
+        return command
+
+
+@click.group(cls=Commands, context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 100})
 @click.version_option(__version__, prog_name="tamesu")
 def cli() -> None:
     """AI evaluations as experiments with evidence: lint, plan, run, and defend every figure later."""
-
-
-for command in (run, resume, rescore, status, plan, lint, report, where, freeze, execute, ingest, metrics, complete):
-    cli.add_command(command)
 
 
 def main() -> None:

@@ -19,7 +19,6 @@ from tamesu.edge.store.paths import Project
 from tamesu.stages.plan import Planned, digest_cache, plan_eval
 from tamesu.stages.summary import slot_results
 from tamesu.stages.workflow import slot_line
-from tamesu.workflow_files import profile, snakefile
 
 
 @click.command()
@@ -174,10 +173,3 @@ def _show_status(one: Planned, word: Standing) -> None:
     for slot in one.plan.incomplete:
         say(f"  {slot_line(slot)}")
     _show_notes(one.plan)
-
-
-@click.command()
-@click.argument("what", type=click.Choice(["snakefile", "profile"]))
-def where(what: str) -> None:
-    """Print where the packaged workflow lies."""
-    say(str(snakefile() if what == "snakefile" else profile()))

@@ -15,7 +15,6 @@ import msgspec
 from tamesu.base.errors import TamesuError
 from tamesu.base.model.manifest import EvalRef
 from tamesu.edge.store.paths import Project, find_project
-from tamesu.stages.plan import find_ref
 
 _FULL_DISK = frozenset({errno.ENOSPC, errno.EDQUOT})
 
@@ -27,7 +26,7 @@ def project_here() -> Project:
 
 def chosen(project: Project, name: str | None) -> tuple[EvalRef, ...]:
     """Return the named eval, or all of the project."""
-    return project.refs() if name is None else (find_ref(project, name),)
+    return project.refs() if name is None else (project.find_ref(name),)
 
 
 def say(line: str) -> None:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from tamesu.base.errors import InvalidDocument, UnknownName
+from tamesu.base.errors import InvalidDocument
 from tamesu.base.model.finding import Finding
 from tamesu.base.model.manifest import Eval, EvalRef
 from tamesu.base.model.plan import EvalPlan
@@ -27,21 +27,6 @@ class Planned:
     matrix: Matrix
     plan: EvalPlan
     warnings: tuple[Finding, ...] = ()
-
-
-def find_ref(project: Project, name: str) -> EvalRef:
-    """Return the eval of that name: `<case>/<experiment>/<eval>` or any unambiguous tail of it.
-
-    Raises UnknownName.
-    """
-    refs = project.refs()
-    wanted = tuple(part for part in name.strip("/").split("/") if part)
-    found = [ref for ref in refs if wanted and str(ref).split("/")[-len(wanted) :] == list(wanted)]
-    if len(found) == 1:
-        return found[0]
-    if found:
-        raise UnknownName("single eval", name, [str(ref) for ref in found])
-    raise UnknownName("eval", name, [str(ref) for ref in refs] + [ref.eval for ref in refs])
 
 
 def valid(read: ReadEval) -> tuple[Eval, Matrix]:

@@ -13,7 +13,8 @@ from tamesu.base.model.workflow import PlannedEval, PlannedLaunch, PlannedRun, W
 from tamesu.core.planning import Grouping, Retries
 from tamesu.edge.store.locks import Presence
 from tamesu.edge.store.paths import find_project
-from tamesu.stages.workflow import load_plan, make_workflow_plan, save_plan
+from tamesu.stages.plan_file import load_plan, save_plan
+from tamesu.stages.workflow import make_workflow_plan
 
 PLAN_VARIABLE = "TAMESU_PLAN"
 RECEIPTS = ".tamesu/receipts"

@@ -8,18 +8,13 @@ import uuid
 from collections.abc import Iterable, Sequence
 from pathlib import Path
 
-import msgspec
-
-from tamesu.base.errors import ChangedSincePlan, InvalidDocument, UsageError
+from tamesu.base.errors import InvalidDocument
 from tamesu.base.model.manifest import EvalRef
 from tamesu.base.model.plan import Launch, Slot
 from tamesu.base.model.workflow import PlannedEval, PlannedLaunch, PlannedRun, WorkflowPlan
 from tamesu.core.planning import Grouping, Retries
 from tamesu.edge.store.digests import DigestCache
-from tamesu.edge.store.files import write_atomic
 from tamesu.edge.store.paths import EvalPaths, Project
-from tamesu.stages.attempts import Invocation
-from tamesu.stages.execute import LaunchOrder
 from tamesu.stages.metrics import tables_made_from
 from tamesu.stages.plan import Planned, digest_cache, plan_eval
 from tamesu.stages.report import view_made_from
@@ -171,40 +166,3 @@ def _forget_receipts(project: Project, launches: Iterable[PlannedLaunch]) -> Non
     for launch in launches:
         for kind in ("freeze", "execute", "ingest"):
             (project.receipts / f"{kind}-{launch.id}").unlink(missing_ok=True)
-
-
-def save_plan(project: Project, plan: WorkflowPlan) -> Path:
-    """Write the plan where every parse and job of the invocation finds it."""
-    path = project.state / "plans" / f"plan-{plan.invocation}.json"
-    write_atomic(path, msgspec.json.encode(plan))
-    for old in sorted((project.state / "plans").glob("plan-*.json"), key=lambda p: p.stat().st_mtime)[:-50]:
-        old.unlink(missing_ok=True)
-    return path
-
-
-def load_plan(path: Path) -> WorkflowPlan:
-    """Read a frozen plan. Raises UsageError when it is not there."""
-    try:
-        return msgspec.json.decode(path.read_bytes(), type=WorkflowPlan)
-    except (OSError, msgspec.DecodeError):
-        raise UsageError(f"{path}: is no plan; start again with `tamesu run` or `snakemake`") from None
-
-
-def find_launch(plan: WorkflowPlan, launch_id: str) -> PlannedLaunch:
-    """Return a launch of the plan. Raises ChangedSincePlan when the plan does not hold it."""
-    for launch in plan.launches:
-        if launch.id == launch_id:
-            return launch
-    raise ChangedSincePlan(f"launch {launch_id} is not in the plan; start again")
-
-
-def launch_order(plan: WorkflowPlan, launch: PlannedLaunch) -> LaunchOrder:
-    """Return the order that execute and ingest work off."""
-    case, experiment, name = launch.eval.split("/")
-    return LaunchOrder(
-        id=launch.id,
-        ref=EvalRef(case, experiment, name),
-        runs=launch.runs,
-        payer=Invocation(plan.invocation, plan.pay_usd, launch.budget_usd),
-        retries=Retries.AGAIN if plan.again else Retries.BOUNDED,
-    )

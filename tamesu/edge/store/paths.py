@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from pathlib import Path
 
-from tamesu.base.errors import NoProject
+from tamesu.base.errors import NoProject, UnknownName
 from tamesu.base.model.manifest import EvalRef
 
 
@@ -177,6 +177,20 @@ class Project:
         files = self.root.glob("cases/*/experiments/*/evals/*/eval.yml")
         parts = sorted(file.relative_to(self.root).parts for file in files)
         return tuple(EvalRef(case=p[1], experiment=p[3], eval=p[5]) for p in parts)
+
+    def find_ref(self, name: str) -> EvalRef:
+        """Return the eval of that name: `<case>/<experiment>/<eval>` or any unambiguous tail of it.
+
+        Raises UnknownName.
+        """
+        refs = self.refs()
+        wanted = [part for part in name.strip("/").split("/") if part]
+        found = [ref for ref in refs if wanted and str(ref).split("/")[-len(wanted) :] == wanted]
+        if len(found) == 1:
+            return found[0]
+        if found:
+            raise UnknownName("single eval", name, [str(ref) for ref in found])
+        raise UnknownName("eval", name, [str(ref) for ref in refs] + [ref.eval for ref in refs])
 
 
 def find_project(start: Path) -> Project:

@@ -1,0 +1,90 @@
+"""Writes the pages of docs/ that are made from code: identity.md and tables.md. `--check` compares only."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Iterable
+from pathlib import Path
+
+from tamesu.core.identity import IDENTITY_VERSION
+from tamesu.core.identity_fields import FIELDS, Part
+from tamesu.core.tables import ITEM_COLUMNS, RUN_COLUMNS, score_columns
+
+HERE = Path(__file__).resolve().parent
+MADE = "This page is made from code by `make docs`; do not edit it."
+
+PARTS = {
+    Part.GENERATION: "can change what the model saw or said; part of the run ID (first 12 digits)",
+    Part.SCORING: "can change what was measured of it; part of the run ID (last 6 digits)",
+    Part.JUDGEMENT: "says what counts as good; recorded, never part of the run ID",
+    Part.NONE: "never touches identity",
+}
+
+
+def table(header: Iterable[str], rows: Iterable[Iterable[str]]) -> str:
+    """Return a Markdown table."""
+    names = list(header)
+    lines = [names, ["---"] * len(names), *(list(row) for row in rows)]
+    return "\n".join("| " + " | ".join(line) + " |" for line in lines)
+
+
+def identity_page() -> str:
+    """Return docs/identity.md."""
+    parts = table(("Part", "Meaning"), ((f"**{part.value}**", meaning) for part, meaning in PARTS.items()))
+    sections = [
+        f"## {kind}\n\n{table(('Field', 'Part'), ((f'`{name}`', part.value) for name, part in fields.items()))}"
+        for kind, fields in FIELDS.items()
+    ]
+    head = (
+        f"# Identity, version {IDENTITY_VERSION}\n\n{MADE}\n\n"
+        "Every leaf of a manifest belongs to exactly one part. What is resolved from them (the rendered dataset, "
+        "the digests of sources, prompts and recordings, the pinned Inspect version) counts; formatting, comments, "
+        "key order, line endings, file times and places do not."
+    )
+    return "\n\n".join([head, parts, *sections]) + "\n"
+
+
+def tables_page() -> str:
+    """Return docs/tables.md."""
+    items = [(f"`{column.name}`", column.description) for column in ITEM_COLUMNS]
+    scores = [(f"`{column.name}`", column.description) for column in score_columns(["<scorer>"])]
+    runs = [(f"`{column.name}`", column.description) for column in RUN_COLUMNS]
+    runs.append(("`mean_score:<scorer>`", "mean over all planned items; failed and owed ones count as 0"))
+    head = (
+        f"# Tables\n\n{MADE}\n\n"
+        "UTF-8, LF line ends. Text is quoted and numbers are bare; IDs such as `007`, `12e3` or `NA` stay text when "
+        "they are read as text: `pandas.read_csv(path, dtype=str, keep_default_na=False)`. What is not known is "
+        "empty. `tables/evidence.yml` names the digest of the evidence that both files were made from."
+    )
+    return (
+        "\n\n".join(
+            [
+                head,
+                "## tables/items.csv: one row per planned item of every run",
+                table(("Column", "Holds"), [*items, *scores]),
+                "## tables/runs.csv: one row per planned run",
+                table(("Column", "Holds"), runs),
+            ]
+        )
+        + "\n"
+    )
+
+
+PAGES = {"identity.md": identity_page, "tables.md": tables_page}
+
+
+def main(arguments: list[str]) -> int:
+    """Write the pages, or with `--check` name those that are not what the code yields."""
+    stale = 0
+    for name, make in PAGES.items():
+        path, content = HERE / name, make()
+        if "--check" not in arguments:
+            path.write_text(content, encoding="utf-8")
+        elif not path.exists() or path.read_text(encoding="utf-8") != content:
+            print(f"docs/{name}: is not what the code yields; run `make docs`")
+            stale = 1
+    return stale
+
+
+if __name__ == "__main__":
+    raise SystemExit(main(sys.argv[1:]))

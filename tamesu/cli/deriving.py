@@ -1,0 +1,58 @@
+"""Commands that derive files from evidence: metrics, report, and the check that nothing is missing."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import click
+
+from tamesu.cli.session import project_here, say
+from tamesu.core.planning import Grouping, Retries
+from tamesu.stages.metrics import make_tables
+from tamesu.stages.plan import digest_cache, plan_eval
+from tamesu.stages.plan_file import load_plan
+from tamesu.stages.report import make_report
+from tamesu.stages.workflow import slot_line
+
+
+@click.command(hidden=True)
+@click.argument("name")
+def metrics(name: str) -> None:
+    """Write tables/items.csv and tables/runs.csv of an eval."""
+    project = project_here()
+    cache = digest_cache(project)
+    planned = plan_eval(project, project.find_ref(name), Grouping.BATCHED, Retries.BOUNDED, cache)
+    make_tables(project, planned, cache)
+    cache.save()
+
+
+@click.command()
+@click.argument("name")
+def report(name: str) -> None:
+    """Write leaderboard.md, evaluation-report.md and the result page of an eval."""
+    project = project_here()
+    cache = digest_cache(project)
+    planned = plan_eval(project, project.find_ref(name), Grouping.BATCHED, Retries.BOUNDED, cache)
+    make_report(project, planned, cache)
+    cache.save()
+    say(f"report: {project.relative(project.eval(planned.evaluation.ref).report)}")
+
+
+@click.command(hidden=True)
+@click.option("--plan", "plan_file", required=True, type=click.Path(path_type=Path))
+def complete(plan_file: Path) -> None:
+    """Fail, with a line per reason, while a run of the plan is not banked."""
+    project = project_here()
+    plan = load_plan(plan_file)
+    reasons = list(plan.broken)
+    cache = digest_cache(project)
+    for one in plan.evals:
+        planned = plan_eval(project, project.find_ref(one.name), Grouping.BATCHED, Retries.BOUNDED, cache)
+        if one.refusal is not None and planned.plan.incomplete:
+            reasons.append(one.refusal)
+        else:
+            reasons += [f"{one.name}: {slot_line(slot)}" for slot in planned.plan.incomplete]
+    for reason in reasons:
+        click.echo(f"tamesu: {reason}", err=True)
+    if reasons:
+        raise SystemExit(1)
