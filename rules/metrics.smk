@@ -1,6 +1,6 @@
 """Metrics: the tables of an eval, made from item results that verify.
 
-Input   run.yml of every slot, and a marker that is newer than the table when it was made from other
+Input   the receipts of what is ingested first, run.yml of the other slots, and a marker that is newer than the table when it was made from other
         evidence, whatever the file times say
 Output  tables/items.csv, tables/runs.csv (and tables/evidence.yml, report.yml of each run beside them)
 """
@@ -12,7 +12,7 @@ rule metrics:
             f".tamesu/want/{EVAL}/tables/items.csv",
             f".tamesu/want/{EVAL}/tables/runs.csv",
         ],
-        made=PLAN.records_made,
+        ingested=PLAN.ingests,
         present=lambda wildcards: [
             ancient(path) for path in PLAN.records_present(wildcards)
         ],

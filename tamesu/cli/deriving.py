@@ -6,7 +6,7 @@ from pathlib import Path
 
 import click
 
-from tamesu.cli.session import project_here, say
+from tamesu.cli.session import project_here, say, warn
 from tamesu.core.planning import Grouping, Retries
 from tamesu.stages.metrics import make_tables
 from tamesu.stages.plan import digest_cache, plan_eval
@@ -53,6 +53,6 @@ def complete(plan_file: Path) -> None:
         else:
             reasons += [f"{one.name}: {slot_line(slot)}" for slot in planned.plan.incomplete]
     for reason in reasons:
-        click.echo(f"tamesu: {reason}", err=True)
+        warn(reason)
     if reasons:
         raise SystemExit(1)

@@ -8,7 +8,7 @@ import click
 
 from tamesu.base.errors import Refused
 from tamesu.base.model.workflow import PlannedLaunch, WorkflowPlan
-from tamesu.cli.session import project_here, say
+from tamesu.cli.session import project_here, say, warn
 from tamesu.edge.store.files import write_atomic
 from tamesu.stages.execute import execute_launch, ingest_launch
 from tamesu.stages.plan_file import find_launch, launch_order, load_plan
@@ -40,7 +40,7 @@ def execute(launch_id: str, plan_file: Path, receipt: Path) -> None:
     if launch.refusal is not None:
         raise Refused(launch.refusal)
     if launch.mode == "execute":
-        execute_launch(project, launch_order(plan, launch), say)
+        execute_launch(project, launch_order(plan, launch), say, warn)
     done(receipt, launch)
 
 
@@ -53,5 +53,5 @@ def ingest(launch_id: str, plan_file: Path, receipt: Path) -> None:
     project = project_here()
     receipt = receipt.resolve()
     plan, launch = opened(plan_file, launch_id)
-    ingest_launch(project, launch_order(plan, launch), lambda _line: None)
+    ingest_launch(project, launch_order(plan, launch))
     done(receipt, launch)

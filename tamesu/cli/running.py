@@ -11,11 +11,11 @@ from pathlib import Path
 
 import click
 
-from tamesu.base.errors import Refused
+from tamesu.base.errors import BudgetRefused, Refused
 from tamesu.base.model.manifest import EvalRef
 from tamesu.base.model.workflow import WorkflowPlan
 from tamesu.cli.outcome import show_outcome
-from tamesu.cli.session import chosen, project_here
+from tamesu.cli.session import chosen, project_here, warn
 from tamesu.core.planning import Grouping, Retries
 from tamesu.edge.store.locks import Presence
 from tamesu.edge.store.paths import Project
@@ -49,14 +49,11 @@ def _work_off(name: str | None, pay_usd: float | None, retries: Retries) -> None
     refs = chosen(project, name)
     ceiling = _UNLIMITED if pay_usd is None else pay_usd
     plan = make_workflow_plan(project, refs, Grouping.BATCHED, retries, ceiling)
+    for line in plan.broken:
+        warn(line)
     if plan.broken:
-        for line in plan.broken[1:]:
-            click.echo(f"tamesu: {line}", err=True)
-        click.echo(f"tamesu: {plan.broken[0]}", err=True)
         raise SystemExit(1)
-    refused = [launch.refusal for launch in plan.launches if launch.refusal]
-    if refused:
-        raise Refused(refused[0])
+    _refuse(plan, ceiling)
     interrupted = 0
     if plan.launches or _stale(project, refs):
         interrupted = _snakemake(project, plan, save_plan(project, plan))
@@ -65,6 +62,18 @@ def _work_off(name: str | None, pay_usd: float | None, retries: Retries) -> None
         raise SystemExit(interrupted)
     if incomplete:
         raise SystemExit(1)
+
+
+def _refuse(plan: WorkflowPlan, ceiling: float) -> None:
+    """Raise before anything starts when some of it may not."""
+    refused = [launch.refusal for launch in plan.launches if launch.refusal]
+    if refused:
+        raise Refused(refused[0])
+    exposure = sum(launch.exposure_usd for launch in plan.launches)
+    if exposure > ceiling + 1e-9:
+        raise BudgetRefused(
+            f"up to {exposure:.4f} USD are owed, above --pay-usd {ceiling:.4f}; raise it or name one eval"
+        )
 
 
 def _stale(project: Project, refs: Sequence[EvalRef]) -> bool:
@@ -101,18 +110,20 @@ def _snakemake(project: Project, plan: WorkflowPlan, plan_file: Path) -> int:
             interrupted = _wait(child)
         finally:
             presence.close()
-    if child.returncode != 0:
-        _tell_errors(told, project)
+    _tell_errors(told, project, child.returncode)
     return interrupted
 
 
-def _tell_errors(told: Path, project: Project) -> None:
-    """Print the one-line errors of the jobs, or Snakemake's own last words when no job gave a reason."""
+def _tell_errors(told: Path, project: Project, code: int) -> None:
+    """Print the one-line errors of the jobs, or Snakemake's own last words when it failed without one."""
     lines = told.read_text(encoding="utf-8", errors="replace").splitlines()
-    own = [line for line in lines if line.startswith("tamesu: ")]
-    for line in dict.fromkeys(own or lines[-15:]):
+    own = dict.fromkeys(line for line in lines if line.startswith("tamesu: "))
+    if code != 0 and not own:
+        own = dict.fromkeys(lines[-15:])
+    for line in own:
         click.echo(line, err=True)
-    click.echo(f"tamesu: what Snakemake said is in {project.relative(told)}", err=True)
+    if code != 0:
+        warn(f"what Snakemake said is in {project.relative(told)}")
 
 
 def _wait(child: subprocess.Popen[bytes]) -> int:

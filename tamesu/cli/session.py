@@ -36,6 +36,12 @@ def say(line: str) -> None:
         sys.stdout.flush()
 
 
+def warn(line: str) -> None:
+    """Print one line on stderr, as every error is printed."""
+    with suppress(BrokenPipeError):
+        click.echo(f"tamesu: {line}", err=True)
+
+
 def emit_json(value: object) -> None:
     """Print a value as JSON."""
     click.echo(msgspec.json.format(msgspec.json.encode(value), indent=2).decode())
@@ -43,7 +49,7 @@ def emit_json(value: object) -> None:
 
 def fail(line: str, code: int) -> NoReturn:
     """End with one line on stderr."""
-    click.echo(f"tamesu: {line}", err=True)
+    warn(line)
     raise SystemExit(code)
 
 

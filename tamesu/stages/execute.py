@@ -7,7 +7,7 @@ from contextlib import ExitStack
 from dataclasses import dataclass
 
 from tamesu.base.canonical import digest
-from tamesu.base.errors import Refused, RunHeld, StorageFull
+from tamesu.base.errors import BudgetRefused, PaymentNeeded, Refused, RunHeld, StorageFull
 from tamesu.base.model.evidence import AttemptRecord, RunRecord
 from tamesu.base.model.manifest import EvalRef
 from tamesu.base.model.plan import RunSpec
@@ -37,11 +37,13 @@ class LaunchOrder:
     retries: Retries
 
 
-def execute_launch(project: Project, order: LaunchOrder, tell: Callable[[str], None]) -> None:
+def execute_launch(
+    project: Project, order: LaunchOrder, tell: Callable[[str], None], warn: Callable[[str], None]
+) -> None:
     """Make one attempt at every run of a launch that still owes something.
 
-    Raises KeyboardInterrupt after the attempt under way was closed; PaymentNeeded and BudgetRefused before
-    anything of the refused run was asked.
+    A run that may not be paid for, or that another process holds, is warned about and left as it is.
+    Raises KeyboardInterrupt after the attempt under way was closed.
     """
     paths = project.eval(order.ref)
     specs = [read_spec(paths.run(run_id)) for run_id in order.runs]
@@ -53,18 +55,17 @@ def execute_launch(project: Project, order: LaunchOrder, tell: Callable[[str], N
             lock = project.lock(f"endpoint-{digest(endpoint)[:12]}")
             stack.enter_context(held(lock, f"endpoint {endpoint}", _ENDPOINT_PATIENCE_SECONDS))
         for spec in specs:
-            _execute_run(project, engine, spec, order, tell)
+            try:
+                _execute_run(project, engine, spec, order, tell)
+            except (PaymentNeeded, BudgetRefused, RunHeld) as error:
+                warn(str(error))
 
 
 def _execute_run(
     project: Project, engine: Backend, spec: RunSpec, order: LaunchOrder, tell: Callable[[str], None]
 ) -> None:
-    try:
-        with held(project.lock(spec.run_id), spec.run_id, _RUN_PATIENCE_SECONDS):
-            attempt = _attempt(project, engine, spec, order)
-    except RunHeld as error:
-        tell(str(error))
-        return
+    with held(project.lock(spec.run_id), spec.run_id, _RUN_PATIENCE_SECONDS):
+        attempt = _attempt(project, engine, spec, order)
     if attempt is not None:
         tell(_line(spec, attempt))
         if attempt.state == "interrupted":
@@ -121,8 +122,8 @@ def _line(spec: RunSpec, attempt: AttemptRecord) -> str:
     return f"{label}: attempt {attempt.attempt} {attempt.state}, {done}{cost}{recorded}{why}"
 
 
-def ingest_launch(project: Project, order: LaunchOrder, tell: Callable[[str], None]) -> None:
-    """Ingest every run of a launch, first closing what an earlier process left open."""
+def ingest_launch(project: Project, order: LaunchOrder) -> None:
+    """Ingest every run of a launch that was ever begun, first closing what an earlier process left open."""
     paths = project.eval(order.ref)
     specs: Sequence[RunSpec] = [read_spec(paths.run(run_id)) for run_id in order.runs]
     engine = backend(specs[0].backend)
@@ -130,5 +131,4 @@ def ingest_launch(project: Project, order: LaunchOrder, tell: Callable[[str], No
     for spec in specs:
         with held(project.lock(spec.run_id), spec.run_id, _RUN_PATIENCE_SECONDS):
             adopt(project, engine, spec)
-            record = ingest_run(project, engine, spec, Extent.NEW)
-        tell(f"{spec.model} x {spec.arm} rep {spec.repetition}: {record.state}, {record.complete}/{record.planned}")
+            _ingest_closed(project, engine, spec)

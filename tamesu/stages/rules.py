@@ -69,13 +69,14 @@ class RulesView:
         """Return the eval that the wildcards case, experiment and eval name."""
         return "/".join(str(getattr(wildcards, part)) for part in ("case", "experiment", "eval"))
 
-    def records_made(self, wildcards: object) -> list[str]:
-        """Return the run records that this invocation may make before the views of an eval."""
-        return [
-            f"{run.folder}/run.yml"
-            for run in self._slots(wildcards)
-            if run.launch is not None and self.launches[run.launch].allowed
-        ]
+    def ingests(self, wildcards: object) -> list[str]:
+        """Return the receipts of what this invocation may ingest before the views of an eval are made.
+
+        Runs that may not start are no input: the views show them as owed.
+        """
+        launches = [run.launch for run in self._slots(wildcards) if run.launch is not None]
+        allowed = [launch for launch in dict.fromkeys(launches) if self.launches[launch].allowed]
+        return [f"{RECEIPTS}/ingest-{launch}" for launch in allowed]
 
     def records_present(self, wildcards: object) -> list[str]:
         """Return the run records that lie there and have no producer."""
