@@ -5,7 +5,7 @@ BIN := $(VENV)/bin
 DEMO := build/demo/shapes
 JOBS ?= 2
 
-.PHONY: demo test test-long check bench lock docs clean
+.PHONY: demo test test-long test-docker check bench lock docs clean
 
 $(VENV)/.installed: requirements.txt pyproject.toml
 	$(PYTHON) -m venv $(VENV)
@@ -46,3 +46,7 @@ lock:
 
 clean:
 	rm -rf build .mypy_cache .ruff_cache .pytest_cache .hypothesis
+
+# Needs a Docker engine and TAMESU_TOOLCHAIN_IMAGE, a pinned image with a C compiler.
+test-docker: $(VENV)/.installed
+	$(BIN)/python -m pytest -m docker

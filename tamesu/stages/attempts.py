@@ -103,6 +103,7 @@ def close(
     project: Project, backend: Backend, request: AttemptRequest, fault: Fault | None, survived: bool
 ) -> AttemptRecord:
     """Close an attempt from whatever it left: log to its place, record, settlement. Idempotent."""
+    backend.remove_survivors(request)
     closed = backend.close_log(request)
     samples, error = _samples(backend, closed)
     fault = closed.error or error or fault

@@ -63,6 +63,9 @@ class Backend(Protocol):
     def close_log(self, request: AttemptRequest) -> ClosedLog:
         """Bring the attempt's log to its final place, recovering what a death left."""
 
+    def remove_survivors(self, request: AttemptRequest) -> None:
+        """Remove containers that the attempt left behind, and nobody else's."""
+
     def read_log(self, path: Path) -> LogReading:
         """Return a log's evidence. Raises FrameworkFault for a file that is no readable log."""
 

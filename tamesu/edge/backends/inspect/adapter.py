@@ -30,6 +30,12 @@ class InspectBackend:
 
         return close_log(request)
 
+    def remove_survivors(self, request: AttemptRequest) -> None:
+        from tamesu.edge.backends.inspect.containers import remove_survivors
+
+        if request.spec.images:
+            remove_survivors(request.paths.sources)
+
     def read_log(self, path: Path) -> LogReading:
         from tamesu.edge.backends.inspect.logs import read_log
 

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import sys
+from contextlib import redirect_stdout
 from typing import Any
 
 from inspect_ai import eval as inspect_eval
@@ -30,7 +32,9 @@ _FLUSHES_PER_LOG = 100
 def run_attempt(request: AttemptRequest) -> Fault | None:
     """Evaluate the asked items. Faults of the user's code or of Inspect come back as values."""
     try:
-        _evaluate(request)
+        # what Inspect and the user's code print is no line of ours; stderr goes to the invocation's log
+        with redirect_stdout(sys.stderr):
+            _evaluate(request)
     except TamesuError:
         raise
     except PrerequisiteError as error:

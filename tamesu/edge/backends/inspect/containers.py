@@ -1,0 +1,46 @@
+"""Containers that a dead attempt left behind: found by the folder they were started from, removed by project."""
+
+from __future__ import annotations
+
+import shutil
+import subprocess
+from pathlib import Path
+
+_SECONDS = 120
+_FOLDER = "com.docker.compose.project.working_dir"
+_PROJECT = "com.docker.compose.project"
+
+
+def remove_survivors(sources: Path) -> None:
+    """Remove the compose projects that were started from a run's executed copy; nobody else's are touched.
+
+    Without a Docker client, or with an engine that does not answer, there is nothing that can be removed.
+    """
+    if shutil.which("docker") is None:
+        return
+    for project in _projects(sources):
+        _docker("compose", "--project-name", project, "down", "--volumes", "--timeout", "5")
+
+
+def _projects(sources: Path) -> list[str]:
+    """The copy's folder is one run's alone, so the label tells whose the containers are."""
+    found: set[str] = set()
+    for folder in {sources, *(path for path in sources.rglob("*") if path.is_dir())}:
+        said = _docker("ps", "-a", "--filter", f"label={_FOLDER}={folder}", "--format", f'{{{{.Label "{_PROJECT}"}}}}')
+        found.update(line for line in said.splitlines() if line)
+    return sorted(found)
+
+
+def _docker(*arguments: str) -> str:
+    try:
+        done = subprocess.run(
+            ("docker", *arguments),
+            capture_output=True,
+            text=True,
+            timeout=_SECONDS,
+            stdin=subprocess.DEVNULL,
+            check=False,
+        )
+    except (OSError, subprocess.TimeoutExpired):
+        return ""
+    return done.stdout if done.returncode == 0 else ""
