@@ -46,7 +46,7 @@ def complete(plan_file: Path) -> None:
     plan = load_plan(plan_file)
     reasons = list(plan.broken)
     cache = digest_cache(project)
-    for one in plan.evals:
+    for one in (one for one in plan.evals if not one.draft):
         planned = plan_eval(project, project.find_ref(one.name), Grouping.BATCHED, Retries.BOUNDED, cache)
         if one.refusal is not None and planned.plan.incomplete:
             reasons.append(one.refusal)

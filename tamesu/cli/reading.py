@@ -127,6 +127,8 @@ def _show_notes(plan: EvalPlan) -> None:
             say(f"problem: {slot.spec.run_id}: {slot.problem}")
         if slot.holder is not None:
             say(f"running: {slot.spec.run_id} is held by {describe(slot.holder)}")
+    for stray in plan.strays:
+        say(f"running: {stray.run_id} is held by {describe(stray.holder)}; it is not in the plan")
     for blocker in plan.blockers:
         say(f"blocked: {blocker}")
 

@@ -6,22 +6,21 @@ import os
 import signal
 import subprocess
 import sys
-from collections.abc import Sequence
+from contextlib import suppress
+from dataclasses import replace
 from pathlib import Path
 
 import click
 
 from tamesu.base.errors import BudgetRefused, Refused
-from tamesu.base.model.manifest import EvalRef
 from tamesu.base.model.workflow import WorkflowPlan
 from tamesu.cli.outcome import show_outcome
-from tamesu.cli.session import chosen, project_here, warn
+from tamesu.cli.session import chosen, project_here, say, warn
 from tamesu.core.planning import Grouping, Retries
 from tamesu.edge.store.locks import Presence
 from tamesu.edge.store.paths import Project
-from tamesu.stages.plan import digest_cache, plan_eval
 from tamesu.stages.plan_file import save_plan
-from tamesu.stages.workflow import make_workflow_plan, stale_views
+from tamesu.stages.workflow import make_workflow_plan
 from tamesu.workflow_files import snakefile
 
 _UNLIMITED = 1e12
@@ -53,15 +52,29 @@ def _work_off(name: str | None, pay_usd: float | None, retries: Retries) -> None
         warn(line)
     if plan.broken:
         raise SystemExit(1)
+    if name is None:
+        plan = _without_drafts(plan)
     _refuse(plan, ceiling)
     interrupted = 0
-    if plan.launches or _stale(project, refs):
+    if plan.launches or any(one.stale for one in plan.evals):
         interrupted = _snakemake(project, plan, save_plan(project, plan))
-    incomplete = show_outcome(project, refs)
+    incomplete = show_outcome(project, [project.find_ref(one.name) for one in plan.evals])
     if interrupted:
         raise SystemExit(interrupted)
     if incomplete:
         raise SystemExit(1)
+
+
+def _without_drafts(plan: WorkflowPlan) -> WorkflowPlan:
+    """Leave drafts out of a plan over a whole project; asked for by name, a draft is refused instead."""
+    drafts = {one.name for one in plan.evals if one.draft}
+    for name in sorted(drafts):
+        say(f"{name}: draft, left out; set `status: active` to run it")
+    return replace(
+        plan,
+        launches=tuple(launch for launch in plan.launches if launch.eval not in drafts),
+        evals=tuple(one for one in plan.evals if one.name not in drafts),
+    )
 
 
 def _refuse(plan: WorkflowPlan, ceiling: float) -> None:
@@ -76,13 +89,6 @@ def _refuse(plan: WorkflowPlan, ceiling: float) -> None:
         )
 
 
-def _stale(project: Project, refs: Sequence[EvalRef]) -> bool:
-    cache = digest_cache(project)
-    return any(
-        stale_views(project, plan_eval(project, ref, Grouping.BATCHED, Retries.BOUNDED, cache), cache) for ref in refs
-    )
-
-
 def _snakemake(project: Project, plan: WorkflowPlan, plan_file: Path) -> int:
     """Run Snakemake over the plan; return 0, or the exit code of the signal that ended it.
 
@@ -91,12 +97,15 @@ def _snakemake(project: Project, plan: WorkflowPlan, plan_file: Path) -> int:
     presence = Presence(project.lock("invocations"))
     if presence.alone():
         _clear_dead_locks(project)
+    else:
+        warn("another invocation is at work in this project; runs that it holds are left to it")
     targets = [path for one in plan.evals for path in (f"{one.folder}/evaluation-report.md", one.page)]
     command = [
         *(sys.executable, "-m", "snakemake"),
         *("--snakefile", str(snakefile())),
         *("--directory", str(project.root)),
         *("--config", f"plan={plan_file}"),
+        "--rerun-incomplete",
         "--",
         *targets,
     ]
@@ -132,7 +141,8 @@ def _wait(child: subprocess.Popen[bytes]) -> int:
 
     def forward(number: int, _frame: object) -> None:
         received.append(number)
-        os.killpg(child.pid, signal.SIGINT)
+        with suppress(ProcessLookupError):
+            os.killpg(child.pid, signal.SIGINT)
 
     before = {number: signal.signal(number, forward) for number in (signal.SIGINT, signal.SIGTERM)}
     try:

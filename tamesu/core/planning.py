@@ -10,7 +10,7 @@ from itertools import groupby
 from tamesu.base.canonical import Json, digest
 from tamesu.base.model.evidence import Balance, RunRecord
 from tamesu.base.model.manifest import Eval
-from tamesu.base.model.plan import EvalPlan, Launch, Slot, SlotState
+from tamesu.base.model.plan import EvalPlan, Launch, Slot, SlotState, Stray
 from tamesu.core.matrix import Matrix
 from tamesu.core.slots import NOTHING, RunEvidence, reopened_slot, slot
 from tamesu.core.staleness import found_run
@@ -32,11 +32,12 @@ class Retries(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class Situation:
-    """What lies on disk for an eval: evidence per planned run, other runs, the ledger, versions."""
+    """What lies on disk for an eval: evidence per planned run, other runs, who holds them, the ledger, versions."""
 
     evidence: Mapping[str, RunEvidence]
     others: tuple[RunRecord, ...]
     balance: Balance
+    strays: tuple[Stray, ...]
     installed_inspect: str
     pinned_inspect: str
 
@@ -56,6 +57,7 @@ def plan(evaluation: Eval, runs: Matrix, situation: Situation, grouping: Groupin
         reserved_usd=situation.balance.reserved_usd,
         budget_usd=evaluation.defaults.budget_usd,
         blockers=tuple(_blockers(evaluation, situation, launches)),
+        strays=situation.strays,
         policy_changed=changes[0] if changes else None,
     )
 

@@ -40,8 +40,11 @@ def slot(spec: RunSpec, evidence: RunEvidence) -> Slot:
     items: Mapping[str, ItemEntry] = {} if record is None else record.items
     complete = sum(entry.state == "complete" for entry in items.values())
     pending = tuple(name for name in spec.items if name not in items or not is_final(items[name], spec.max_attempts))
-    problem = evidence.problem or _identity_problem(spec, record)
     unclosed = evidence.unclosed or _not_ingested(evidence)
+    problem = _identity_problem(spec, record) or _altered_attempt(evidence)
+    if not unclosed:
+        # while an ingestion is owed, results may lie there that run.yml does not know yet
+        problem = problem or evidence.problem
     if record is not None and record.error is not None and not unclosed:
         problem = problem or f"{record.error.type}: {record.error.message}"
     state = _state(spec, evidence, pending, complete, problem, unclosed)
@@ -116,8 +119,18 @@ def _sample_mismatch(spec: RunSpec, record: RunRecord) -> bool:
 
 
 def _not_ingested(evidence: RunEvidence) -> bool:
-    ingested = {} if evidence.record is None else dict(evidence.record.attempts)
-    return ingested != dict(evidence.attempt_digests or {})
+    """Closed attempts that run.yml does not know yet."""
+    ingested = {} if evidence.record is None else evidence.record.attempts
+    return any(number not in ingested for number in evidence.attempt_digests or {})
+
+
+def _altered_attempt(evidence: RunEvidence) -> str | None:
+    """Attempts that run.yml knows must be there as they were."""
+    found = evidence.attempt_digests or {}
+    for number, sha256 in ({} if evidence.record is None else evidence.record.attempts).items():
+        if found.get(number) != sha256:
+            return f"attempts/{number}.yml: differs from its inventory; restore it from version control"
+    return None
 
 
 def _policy_change(spec: RunSpec, record: RunRecord | None) -> str | None:

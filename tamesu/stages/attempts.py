@@ -129,6 +129,7 @@ def close(
         spent_usd=verdict.spent_usd,
         lost_usd=verdict.lost_usd,
         calls_lost=verdict.calls_lost,
+        price=request.spec.price,
         adopted=None if survived else f"process {os.getpid()} on {socket.gethostname()}",
         error=fault,
         versions={

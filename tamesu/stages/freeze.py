@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path
 
 import msgspec
@@ -17,7 +18,8 @@ from tamesu.edge.store.paths import Project, RunPaths
 def freeze_run(project: Project, spec: RunSpec, dataset: FrozenDataset) -> None:
     """Write the run's private folder: sources, recordings, input.jsonl, and the resolved run last.
 
-    A second time it only adds what is missing. Raises ChangedSincePlan when a file changed since it was
+    A second time it only adds what is missing; judgement stays what it was when the run started, while prices,
+    concurrency and max_attempts are those of now. Raises ChangedSincePlan when a file changed since it was
     planned, Refused when what was frozen before is not what would be frozen now.
     """
     run = project.eval(spec.ref).run(spec.run_id)
@@ -27,6 +29,9 @@ def freeze_run(project: Project, spec: RunSpec, dataset: FrozenDataset) -> None:
     if spec.recordings is not None:
         _copy(project, spec.recordings, run.recordings)
     _keep(run.dataset, dataset_bytes(dataset))
+    if run.spec.exists():
+        started = read_spec(run)
+        spec = replace(spec, policy=started.policy, identity=started.identity)
     write_atomic(run.spec, msgspec.json.encode(spec))
 
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import asdict
+from dataclasses import asdict, replace
 from enum import StrEnum
 from pathlib import Path
 
@@ -75,6 +75,8 @@ def ingest_run(project: Project, backend: Backend, spec: RunSpec, extent: Extent
             entries[entry[0]] = entry[1]
         error = None
     made = _run_record(spec, attempts, digests, entries, error, reached)
+    if known is not None:
+        made = replace(made, identity=known.identity)  # judgement as of the start, whatever it is now
     write_atomic(run.record, dump_record(made))
     log_event(
         paths.call_log(spec.run_id),
@@ -115,11 +117,12 @@ def _ingest_attempt(
     paths = project.eval(spec.ref)
     run, call_log = paths.run(spec.run_id), paths.call_log(spec.run_id)
     samples: Mapping[str, SampleEvidence] = by_item(reading.samples)
+    priced = replace(spec, price=record.price)
     until = [attempt for attempt in attempts if attempt.attempt <= record.attempt]
     for item in record.asked:
         used = attempts_used(until, item)
         staged = _staged(run, spec, record.attempt, item, samples.get(item))
-        result = ingest_item(spec, item, samples.get(item), staged, record.attempt, used)
+        result = ingest_item(priced, item, samples.get(item), staged, record.attempt, used)
         content = dump_record(result)
         fresh = not run.result(item).exists() or run.result(item).read_bytes() != content
         if fresh:

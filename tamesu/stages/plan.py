@@ -14,7 +14,7 @@ from tamesu.core.planning import Grouping, Retries, Situation, plan
 from tamesu.edge.documents.eval_reader import ReadEval, read_eval
 from tamesu.edge.documents.settings_reader import installed_inspect
 from tamesu.edge.store.digests import DigestCache
-from tamesu.edge.store.evidence import other_records, read_evidence
+from tamesu.edge.store.evidence import held_elsewhere, other_records, read_evidence
 from tamesu.edge.store.journal import read_ledger
 from tamesu.edge.store.paths import Project
 
@@ -45,6 +45,7 @@ def plan_eval(project: Project, ref: EvalRef, grouping: Grouping, retries: Retri
     situation = Situation(
         evidence={spec.run_id: read_evidence(project, spec, cache) for spec in runs.runs},
         others=other_records(project, ref, (spec.run_id for spec in runs.runs)),
+        strays=held_elsewhere(project, ref, (spec.run_id for spec in runs.runs)),
         balance=balance(read_ledger(project.eval(ref).ledger)),
         installed_inspect=installed_inspect(),
         pinned_inspect=read.setting.inspect_version,

@@ -90,11 +90,15 @@ class RulesView:
         planned = self.evals.get(self.eval_name(wildcards))
         return [] if planned is None else [self.runs[name] for name in planned.runs]
 
+    @property
+    def _asked_for(self) -> tuple[PlannedEval, ...]:
+        return tuple(one for one in self.plan.evals if not one.draft)
+
     def targets(self) -> list[str]:
         """Return what a bare `snakemake` makes: all views, then the check that nothing is missing."""
         views = [
             path
-            for one in self.plan.evals
+            for one in self._asked_for
             for path in (
                 f"{one.folder}/tables/items.csv",
                 f"{one.folder}/tables/runs.csv",
@@ -103,7 +107,7 @@ class RulesView:
                 one.page,
             )
         ]
-        unfinished = bool(self.plan.broken) or any(one.incomplete for one in self.plan.evals)
+        unfinished = bool(self.plan.broken) or any(one.incomplete for one in self._asked_for)
         return [*views, f"{RECEIPTS}/complete-{self.plan.invocation}"] if unfinished else views
 
 

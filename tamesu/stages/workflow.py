@@ -43,8 +43,9 @@ def make_workflow_plan(
             broken.append(str(error))
     launches = tuple(_launch(p, launch, pay_usd) for p in planned for launch in p.plan.launches)
     _forget_receipts(project, launches)
+    stale = {str(one.evaluation.ref): stale_views(project, one, cache) for one in planned}
     for one in planned:
-        _mark_wants(project, one, cache)
+        _mark_wants(project, one.evaluation.ref, stale[str(one.evaluation.ref)])
     cache.save()
     return WorkflowPlan(
         invocation=uuid.uuid4().hex[:16],
@@ -52,7 +53,7 @@ def make_workflow_plan(
         again=retries is Retries.AGAIN,
         launches=launches,
         runs=tuple(run for one in planned for run in _runs(project, one)),
-        evals=tuple(_eval(project, one, pay_usd) for one in planned),
+        evals=tuple(_eval(project, one, pay_usd, stale[str(one.evaluation.ref)]) for one in planned),
         broken=tuple(broken),
     )
 
@@ -104,7 +105,7 @@ def _runs(project: Project, planned: Planned) -> Iterable[PlannedRun]:
         )
 
 
-def _eval(project: Project, planned: Planned, pay_usd: float | None) -> PlannedEval:
+def _eval(project: Project, planned: Planned, pay_usd: float | None, stale: Sequence[Path]) -> PlannedEval:
     asking = [launch for launch in planned.plan.launches if launch.mode == "execute"]
     paths = project.eval(planned.evaluation.ref)
     return PlannedEval(
@@ -114,6 +115,8 @@ def _eval(project: Project, planned: Planned, pay_usd: float | None) -> PlannedE
         runs=tuple(slot.spec.run_id for slot in planned.plan.slots),
         incomplete=tuple(slot_line(slot) for slot in planned.plan.incomplete),
         refusal=_refusal(planned, asking, pay_usd) if asking else None,
+        stale=tuple(project.relative(path) for path in stale),
+        draft=planned.evaluation.status == "draft",
     )
 
 
@@ -143,15 +146,13 @@ def stale_views(project: Project, planned: Planned, cache: DigestCache) -> tuple
     return tuple(path for path, evidence in made.items() if evidence != wanted)
 
 
-def _mark_wants(project: Project, planned: Planned, cache: DigestCache) -> None:
+def _mark_wants(project: Project, ref: EvalRef, stale: Sequence[Path]) -> None:
     """Give each derived file's marker a time: old on a match, newer than the file on a mismatch.
 
     Whatever the file times say after a clone, an unpack or an undone edit, Snakemake then rebuilds exactly
     what was made from other evidence.
     """
-    paths, page = project.eval(planned.evaluation.ref), project.page(planned.evaluation.ref)
-    stale = set(stale_views(project, planned, cache))
-    for path in derived_files(paths, page):
+    for path in derived_files(project.eval(ref), project.page(ref)):
         marker = project.want(path)
         marker.parent.mkdir(parents=True, exist_ok=True)
         marker.touch()

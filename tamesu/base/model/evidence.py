@@ -11,6 +11,7 @@ from dataclasses import dataclass, field
 from typing import Literal
 
 from tamesu.base.canonical import Json
+from tamesu.base.model.plan import Price
 
 
 @dataclass(frozen=True, slots=True)
@@ -165,7 +166,7 @@ class AttemptRecord:
 
     `asked` are the items it was given; `used` those for which it counts against `max_attempts`;
     `finished` those whose sample ended by itself. `adopted` names the process that closed it when that
-    was not the one that ran it.
+    was not the one that ran it. `price` is the snapshot of execution time, used for this attempt forever.
     """
 
     attempt: int
@@ -184,6 +185,7 @@ class AttemptRecord:
     lost_usd: float
     calls_lost: int
     versions: Mapping[str, str]
+    price: Price | None = None
     adopted: str | None = None
     error: Fault | None = None
     schema_version: int = 1

@@ -202,6 +202,14 @@ class FoundRun:
     remedy: str
 
 
+@dataclass(frozen=True, slots=True)
+class Stray:
+    """A run that a live process holds although the plan does not name it (any more)."""
+
+    run_id: str
+    holder: Holder
+
+
 LaunchMode = Literal["execute", "ingest"]
 
 
@@ -230,6 +238,7 @@ class EvalPlan:
     reserved_usd: float
     budget_usd: float
     blockers: tuple[str, ...]
+    strays: tuple[Stray, ...] = ()
     policy_changed: str | None = None
 
     @property

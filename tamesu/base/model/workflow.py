@@ -37,7 +37,11 @@ class PlannedRun:
 
 @dataclass(frozen=True, slots=True)
 class PlannedEval:
-    """One eval's derived files, a line per slot that is not banked, and why nothing may start, if so."""
+    """One eval's derived files, a line per slot that is not banked, and why nothing may start, if so.
+
+    `stale` are the derived files that were not made from the evidence of now. A `draft` is worked off only
+    when it is asked for.
+    """
 
     name: str
     folder: str
@@ -45,6 +49,8 @@ class PlannedEval:
     runs: tuple[str, ...]
     incomplete: tuple[str, ...]
     refusal: str | None
+    stale: tuple[str, ...]
+    draft: bool
 
 
 @dataclass(frozen=True, slots=True)

@@ -14,6 +14,7 @@ from pathlib import Path
 import msgspec
 
 from tamesu.base.canonical import StreamDigest
+from tamesu.base.errors import StorageFull
 from tamesu.edge.store.files import write_atomic
 
 _PIECE = 1 << 20
@@ -66,7 +67,7 @@ class DigestCache:
             return
         try:
             write_atomic(self._path, msgspec.msgpack.encode(self._known))
-        except OSError:
+        except (OSError, StorageFull):
             return
         self._changed = False
 

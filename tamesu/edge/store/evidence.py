@@ -8,7 +8,7 @@ from pathlib import Path
 from tamesu.base.errors import EvidenceError
 from tamesu.base.model.evidence import AttemptRecord, ItemResult, RunRecord
 from tamesu.base.model.manifest import EvalRef
-from tamesu.base.model.plan import RunSpec
+from tamesu.base.model.plan import RunSpec, Stray
 from tamesu.core.slots import RunEvidence
 from tamesu.edge.store.digests import DigestCache
 from tamesu.edge.store.locks import holder
@@ -88,3 +88,11 @@ def other_records(project: Project, ref: EvalRef, planned: Iterable[str]) -> tup
         except EvidenceError:
             continue
     return tuple(found)
+
+
+def held_elsewhere(project: Project, ref: EvalRef, planned: Iterable[str]) -> tuple[Stray, ...]:
+    """Return the runs on disk that a live process holds although the plan does not name them."""
+    known = set(planned)
+    folders = (path for path in sorted(project.eval(ref).runs.glob("*--*")) if path.name not in known)
+    found = ((path.name, holder(project.lock(path.name))) for path in folders)
+    return tuple(Stray(name, who) for name, who in found if who is not None)
