@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+from rich.box import SIMPLE_HEAD
 from rich.console import Console
 from rich.table import Table
 
@@ -38,23 +39,39 @@ def show_outcome(project: Project, refs: Sequence[EvalRef]) -> bool:
 
 
 def _show_table(summary: EvalSummary) -> None:
-    """One row per model x arm: counts, the primary metric with its interval, the others as plain figures."""
+    """Print the primary metric with its interval, then the others, narrow enough for 80 columns."""
     policy = summary.policy
-    table = Table(title=f"{summary.ref}: {summary.status}", title_justify="left", title_style="bold")
-    table.add_column("model", overflow="fold")
-    table.add_column("arm", overflow="fold")
-    table.add_column("complete", justify="right")
-    for name in (policy.primary_metric, *policy.secondary_metrics):
-        table.add_column(name.replace(":", ":\n"), justify="right", overflow="fold")
+    say(f"{summary.ref}: {summary.status}")
+    primary = _table("complete", policy.primary_metric)
+    others = _table(*policy.secondary_metrics)
     for cell in summary.cells:
-        primary = cell.value(policy.primary_metric)
-        others = [_short(cell.value(name)) for name in policy.secondary_metrics]
+        label = (cell.cell.model, cell.cell.arm)
         done = f"{cell.complete}/{cell.planned}"
-        table.add_row(cell.cell.model, cell.cell.arm, done, _with_interval(primary), *others)
-    Console().print(table)
+        primary.add_row(*label, done, _with_interval(cell.value(policy.primary_metric)))
+        others.add_row(*label, *(_short(cell.value(name)) for name in policy.secondary_metrics))
+    console = Console()
+    console.print(primary)
+    if policy.secondary_metrics:
+        console.print(others)
     say(summary.leader.sentence)
     if summary.recorded:
         say(summary.recorded)
+
+
+def _table(*figures: str) -> Table:
+    table = Table(box=SIMPLE_HEAD, pad_edge=False)
+    table.add_column("model", overflow="fold")
+    table.add_column("arm", overflow="fold")
+    for name in figures:
+        table.add_column(_folded(name), justify="right", overflow="fold")
+    return table
+
+
+def _folded(name: str) -> str:
+    """Break a metric's name where a reader would."""
+    name = name.replace(":", ":\n")
+    head, joint, tail = name.rpartition("_")
+    return name if len(name) <= 12 or "\n" in name or not joint else f"{head}_\n{tail}"
 
 
 def _short(value: MetricValue) -> str:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import click
+from rich.box import SIMPLE_HEAD
 from rich.console import Console
 from rich.table import Table
 
@@ -96,7 +97,8 @@ def _planned(project: Project, refs: tuple[EvalRef, ...]) -> list[Planned]:
 
 def _show_plan(one: Planned) -> None:
     plan = one.plan
-    table = Table(title=str(plan.ref), title_justify="left", title_style="bold")
+    say(str(plan.ref))
+    table = Table(box=SIMPLE_HEAD, pad_edge=False)
     for column in ("model", "arm", "rep", "state", "items", "pending", "up to USD"):
         table.add_column(column, justify="left" if column in {"model", "arm", "state"} else "right")
     for slot in plan.slots:
