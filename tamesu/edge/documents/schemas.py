@@ -17,6 +17,7 @@ from jsonschema.validators import extend
 from tamesu.base.model.finding import Finding
 from tamesu.edge.documents.document import Document
 from tamesu.edge.documents.violations import Shape, findings
+from tamesu.workflow_files import workflow_folder
 
 # A file of another kind yields thousands of findings that nobody reads.
 MAX_FINDINGS = 200
@@ -62,10 +63,8 @@ def known_fields(kind: DocumentKind) -> tuple[str, ...]:
 
 
 def schema_folder() -> Path:
-    """Return the folder of the schema files: the packaged one, or that of a checkout."""
-    package = Path(__file__).parents[2]
-    packaged = package / "workflow" / "schemas"
-    return packaged if packaged.is_dir() else package.parent / "schemas"
+    """Return the folder of the schema files, packaged or in a checkout."""
+    return workflow_folder() / "schemas"
 
 
 @functools.cache
