@@ -15,6 +15,7 @@ from tamesu.core.planning import Grouping, Retries
 from tamesu.core.rows import SlotEvidence, build_rows
 from tamesu.core.standing import Standing, standing
 from tamesu.edge.documents.eval_reader import read_eval
+from tamesu.edge.store.digests import DigestCache
 from tamesu.edge.store.locks import describe
 from tamesu.edge.store.paths import Project
 from tamesu.stages.plan import Planned, digest_cache, plan_eval
@@ -155,7 +156,7 @@ def status(name: str | None, as_json: bool, check: bool) -> None:
                 say(f"{ref}: {Standing.INVALID.value}: {error}")
             continue
         incomplete = incomplete or bool(one.plan.incomplete)
-        word = _standing(project, one)
+        word = _standing(project, one, cache)
         views.append({"standing": word.value, **plan_view(one.plan)})
         if not as_json:
             _show_status(one, word)
@@ -166,8 +167,8 @@ def status(name: str | None, as_json: bool, check: bool) -> None:
         raise SystemExit(1)
 
 
-def _standing(project: Project, one: Planned) -> Standing:
-    slots = [SlotEvidence(slot.spec, slot.state, slot_results(project, slot)) for slot in one.plan.slots]
+def _standing(project: Project, one: Planned, cache: DigestCache) -> Standing:
+    slots = [SlotEvidence(slot.spec, slot.state, slot_results(project, slot, cache)) for slot in one.plan.slots]
     return standing(one.evaluation, one.plan.slots, build_rows(slots, one.evaluation.policy))
 
 

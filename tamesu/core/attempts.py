@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections import Counter
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
 from tamesu.base.model.evidence import AttemptRecord, AttemptState, SampleEvidence
@@ -65,12 +66,17 @@ def close_attempt(
         lost_usd += unknown * spec.exposure_per_sample
     return Closing(
         state=state,
-        used=tuple(item for item in asked if item in set(used)),
-        finished=tuple(item for item in asked if item in set(finished)),
+        used=_in_order(asked, used),
+        finished=_in_order(asked, finished),
         spent_usd=round(math.fsum(sample_cost(spec, sample) or 0.0 for sample in samples), 9),
         lost_usd=round(lost_usd, 9) if spec.paid else 0.0,
         calls_lost=known_lost,
     )
+
+
+def _in_order(asked: Sequence[str], some: Iterable[str]) -> tuple[str, ...]:
+    chosen = set(some)
+    return tuple(item for item in asked if item in chosen)
 
 
 def sample_cost(spec: RunSpec, sample: SampleEvidence) -> float | None:
@@ -80,6 +86,6 @@ def sample_cost(spec: RunSpec, sample: SampleEvidence) -> float | None:
     return 0.0 if spec.price.free else usage_cost(sample.usage, spec.price)
 
 
-def attempts_used(attempts: Sequence[AttemptRecord], item: str) -> int:
-    """Return how many of `max_attempts` an item has used up."""
-    return sum(item in set(attempt.used) for attempt in attempts)
+def attempts_used(attempts: Sequence[AttemptRecord]) -> Counter[str]:
+    """Return how many of `max_attempts` each item has used up."""
+    return Counter(item for attempt in attempts for item in attempt.used)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import asdict, replace
 from enum import StrEnum
 from pathlib import Path
@@ -31,8 +31,8 @@ from tamesu.core.slots import is_final
 from tamesu.edge.backends.protocol import Backend, LogReading
 from tamesu.edge.store.digests import file_digest
 from tamesu.edge.store.evidence import read_attempts
-from tamesu.edge.store.files import full_disk_named, write_atomic
-from tamesu.edge.store.journal import log_event
+from tamesu.edge.store.files import full_disk_named, write_atomic, write_verified
+from tamesu.edge.store.journal import CallEvent, log_event, log_events
 from tamesu.edge.store.paths import Project, RunPaths
 from tamesu.edge.store.records import dump_record, read_record
 from tamesu.edge.store.staging import collect
@@ -71,8 +71,7 @@ def ingest_run(project: Project, backend: Backend, spec: RunSpec, extent: Extent
             log_event(paths.call_log(spec.run_id), "framework_error", now(), {"message": str(fault)})
             continue
         reached = max(filter(None, (reached, reading.concurrency_reached)), default=None)
-        for entry in _ingest_attempt(project, spec, record, attempts, reading):
-            entries[entry[0]] = entry[1]
+        entries |= _ingest_attempt(project, spec, record, attempts, reading)
         error = None
     made = _run_record(spec, attempts, digests, entries, error, reached)
     if known is not None:
@@ -113,33 +112,33 @@ def _ingest_attempt(
     record: AttemptRecord,
     attempts: Sequence[AttemptRecord],
     reading: LogReading,
-) -> Iterable[tuple[str, ItemEntry]]:
+) -> dict[str, ItemEntry]:
+    """Write the result of every item that an attempt asked; what is the same already is left alone."""
     paths = project.eval(spec.ref)
-    run, call_log = paths.run(spec.run_id), paths.call_log(spec.run_id)
+    run = paths.run(spec.run_id)
     samples: Mapping[str, SampleEvidence] = by_item(reading.samples)
+    used = attempts_used([attempt for attempt in attempts if attempt.attempt <= record.attempt])
     priced = replace(spec, price=record.price)
-    until = [attempt for attempt in attempts if attempt.attempt <= record.attempt]
+    entries: dict[str, ItemEntry] = {}
+    events: list[tuple[CallEvent, str, Mapping[str, Json]]] = []
     for item in record.asked:
-        used = attempts_used(until, item)
         staged = _staged(run, spec, record.attempt, item, samples.get(item))
-        result = ingest_item(priced, item, samples.get(item), staged, record.attempt, used)
+        result = ingest_item(priced, item, samples.get(item), staged, record.attempt, used.get(item, 0))
         content = dump_record(result)
-        fresh = not run.result(item).exists() or run.result(item).read_bytes() != content
-        if fresh:
-            write_atomic(run.result(item), content)
-            log_event(
-                call_log,
-                "artifacts_written",
-                now(),
-                {"item": item, "accepted": len(result.artifacts), "rejected": len(result.rejected_artifacts)},
-            )
-            log_event(
-                call_log,
-                "item_finished",
-                now(),
-                {"item": item, "state": result.state, "attempt": record.attempt},
-            )
-        yield item, _entry(result, content)
+        if not run.result(item).exists() or run.result(item).read_bytes() != content:
+            write_verified(run.result(item), content)
+            events += _item_events(result)
+        entries[item] = _entry(result, content)
+    log_events(paths.call_log(spec.run_id), events)
+    return entries
+
+
+def _item_events(result: ItemResult) -> list[tuple[CallEvent, str, Mapping[str, Json]]]:
+    counts = {"accepted": len(result.artifacts), "rejected": len(result.rejected_artifacts)}
+    return [
+        ("artifacts_written", now(), {"item": result.item, **counts}),
+        ("item_finished", now(), {"item": result.item, "state": result.state, "attempt": result.attempt}),
+    ]
 
 
 def _staged(run: RunPaths, spec: RunSpec, attempt: int, item: str, sample: SampleEvidence | None) -> StagedOutput:

@@ -32,7 +32,7 @@ def make_tables(project: Project, planned: Planned, cache: DigestCache) -> None:
     """Write items.csv, runs.csv, their evidence, and report.yml of every run."""
     summary = summarise_eval(project, planned, cache)
     paths = project.eval(planned.evaluation.ref)
-    slots = [SlotEvidence(slot.spec, slot.state, slot_results(project, slot)) for slot in planned.plan.slots]
+    slots = [SlotEvidence(slot.spec, slot.state, slot_results(project, slot, cache)) for slot in planned.plan.slots]
     items, runs = items_csv(summary.rows), runs_csv(summary.rows, slots)
     write_atomic(paths.items_csv, items)
     write_atomic(paths.runs_csv, runs)

@@ -44,7 +44,7 @@ def plan_eval(project: Project, ref: EvalRef, grouping: Grouping, retries: Retri
     evaluation, runs = valid(read)
     situation = Situation(
         evidence={spec.run_id: read_evidence(project, spec, cache) for spec in runs.runs},
-        others=other_records(project, ref, (spec.run_id for spec in runs.runs)),
+        others=other_records(project, ref, (spec.run_id for spec in runs.runs), cache),
         strays=held_elsewhere(project, ref, (spec.run_id for spec in runs.runs)),
         balance=balance(read_ledger(project.eval(ref).ledger)),
         installed_inspect=installed_inspect(),

@@ -24,16 +24,16 @@ def make_report(project: Project, planned: Planned, cache: DigestCache) -> None:
     paths = project.eval(planned.evaluation.ref)
     write_atomic(paths.leaderboard, leaderboard_markdown(summary).encode())
     write_atomic(paths.report, evaluation_markdown(summary).encode())
-    page = evaluation_page(summary, _thumbnails(project, planned))
+    page = evaluation_page(summary, _thumbnails(project, planned, cache))
     write_atomic(project.page(planned.evaluation.ref), page.encode())
 
 
-def _thumbnails(project: Project, planned: Planned) -> dict[tuple[str, str], bytes]:
+def _thumbnails(project: Project, planned: Planned, cache: DigestCache) -> dict[tuple[str, str], bytes]:
     """Return small PNGs of review artifacts by run and item, as many as a page shows."""
     small: dict[tuple[str, str], bytes] = {}
     for slot in planned.plan.slots:
         run = project.eval(slot.spec.ref).run(slot.spec.run_id)
-        for name, result in slot_results(project, slot).items():
+        for name, result in slot_results(project, slot, cache).items():
             if result.output is None or result.outcome.status != "generated":
                 continue
             if len(small) >= MOST_TILES:

@@ -5,17 +5,16 @@ from __future__ import annotations
 from dataclasses import asdict
 
 from tamesu.base.canonical import Json, digest
-from tamesu.base.model.evidence import ItemResult, RunRecord
+from tamesu.base.model.evidence import ItemResult
 from tamesu.base.model.plan import Slot, SlotState
 from tamesu.core.ledger import balance
 from tamesu.core.report.summary import EvalSummary, summarise
 from tamesu.core.rows import SlotEvidence, build_rows
 from tamesu.core.standing import standing
 from tamesu.edge.store.digests import DigestCache
-from tamesu.edge.store.evidence import read_results
 from tamesu.edge.store.journal import read_ledger
+from tamesu.edge.store.parsed import read_results
 from tamesu.edge.store.paths import Project
-from tamesu.edge.store.records import read_record
 from tamesu.stages.plan import Planned
 
 VIEWS_VERSION = 1  # raised when the same evidence yields other views
@@ -53,18 +52,18 @@ def _settled_state(slot: Slot) -> str:
     return SlotState.PARTIAL.value if slot.state is SlotState.RUNNING else slot.state.value
 
 
-def slot_results(project: Project, slot: Slot) -> dict[str, ItemResult]:
+def slot_results(project: Project, slot: Slot, cache: DigestCache) -> dict[str, ItemResult]:
     """Return the item results of a slot; none when its evidence does not verify or is not ingested."""
     run = project.eval(slot.spec.ref).run(slot.spec.run_id)
     if slot.problem is not None or slot.unclosed or not run.record.exists():
         return {}
-    return read_results(run, read_record(run.record, RunRecord))
+    return read_results(project, run, cache)
 
 
 def summarise_eval(project: Project, planned: Planned, cache: DigestCache) -> EvalSummary:
     """Return the summary of an eval as it stands on disk now."""
     evaluation, plan = planned.evaluation, planned.plan
-    slots = [SlotEvidence(slot.spec, slot.state, slot_results(project, slot)) for slot in plan.slots]
+    slots = [SlotEvidence(slot.spec, slot.state, slot_results(project, slot, cache)) for slot in plan.slots]
     rows = build_rows(slots, evaluation.policy)
     return summarise(
         evaluation,

@@ -6,14 +6,15 @@ from collections.abc import Iterable, Iterator
 from pathlib import Path
 
 from tamesu.base.errors import EvidenceError
-from tamesu.base.model.evidence import AttemptRecord, ItemResult, RunRecord
+from tamesu.base.model.evidence import AttemptRecord, RunRecord
 from tamesu.base.model.manifest import EvalRef
 from tamesu.base.model.plan import RunSpec, Stray
 from tamesu.core.slots import RunEvidence
 from tamesu.edge.store.digests import DigestCache
 from tamesu.edge.store.locks import holder
+from tamesu.edge.store.parsed import read_run_record
 from tamesu.edge.store.paths import EvalPaths, Project, RunPaths
-from tamesu.edge.store.records import parse_record, read_record
+from tamesu.edge.store.records import read_record
 
 
 def read_evidence(project: Project, spec: RunSpec, cache: DigestCache) -> RunEvidence:
@@ -25,7 +26,7 @@ def read_evidence(project: Project, spec: RunSpec, cache: DigestCache) -> RunEvi
         return RunEvidence(holder=held_by)
     try:
         attempts = dict(read_attempts(run))
-        record = read_record(run.record, RunRecord) if run.record.exists() else None
+        record = read_run_record(project, run, cache) if run.record.exists() else None
         problem = None if record is None else inventory_problem(run, record, cache)
     except EvidenceError as error:
         return RunEvidence(holder=held_by, problem=str(error))
@@ -69,14 +70,7 @@ def inventory_problem(run: RunPaths, record: RunRecord, cache: DigestCache) -> s
     return None
 
 
-def read_results(run: RunPaths, record: RunRecord) -> dict[str, ItemResult]:
-    """Return the item results of a run. Raises EvidenceError when one does not parse."""
-    return {
-        name: parse_record(run.result(name).read_bytes(), ItemResult, str(run.result(name))) for name in record.items
-    }
-
-
-def other_records(project: Project, ref: EvalRef, planned: Iterable[str]) -> tuple[RunRecord, ...]:
+def other_records(project: Project, ref: EvalRef, planned: Iterable[str], cache: DigestCache) -> tuple[RunRecord, ...]:
     """Return the records of runs on disk that the plan does not name; unreadable ones are left out."""
     known = set(planned)
     found = []
@@ -84,7 +78,7 @@ def other_records(project: Project, ref: EvalRef, planned: Iterable[str]) -> tup
         if path.parent.name in known:
             continue
         try:
-            found.append(read_record(path, RunRecord))
+            found.append(read_run_record(project, RunPaths(path.parent), cache))
         except EvidenceError:
             continue
     return tuple(found)

@@ -30,6 +30,18 @@ def write_atomic(path: Path, content: bytes) -> None:
     _write(path, content, Path.replace)
 
 
+def write_verified(path: Path, content: bytes) -> None:
+    """Replace a file by rename without waiting for the disk; for what an inventory verifies and a log can rebuild."""
+    with full_disk_named(path):
+        path.parent.mkdir(parents=True, exist_ok=True)
+        temporary = path.with_name(f".{path.name}.{os.getpid()}")
+        try:
+            temporary.write_bytes(content)
+            temporary.replace(path)
+        finally:
+            temporary.unlink(missing_ok=True)
+
+
 def write_exclusive(path: Path, content: bytes) -> None:
     """Create a file that must not exist yet, complete or not at all. Raises FileExistsError."""
     _write(path, content, lambda temporary, target: os.link(temporary, target))
@@ -63,7 +75,7 @@ def sync_folder(folder: Path) -> None:
 
 
 def append_line(path: Path, line: bytes) -> None:
-    """Append one line, durable on return; a line torn by an earlier crash is ended first."""
+    """Append one line, or several joined by LF, durable on return; a line torn by an earlier crash is ended first."""
     with full_disk_named(path):
         path.parent.mkdir(parents=True, exist_ok=True)
         handle = os.open(path, os.O_RDWR | os.O_APPEND | os.O_CREAT | os.O_CLOEXEC, 0o644)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Literal
@@ -66,9 +66,16 @@ def all_ledgers(project: Project) -> tuple[LedgerEntry, ...]:
     return tuple(entry for ref in project.refs() for entry in read_ledger(project.eval(ref).ledger))
 
 
-def log_event(path: Path, event: CallEvent, time: str, fields: dict[str, Json]) -> None:
+def log_event(path: Path, event: CallEvent, time: str, fields: Mapping[str, Json]) -> None:
     """Append one event to a run's call log."""
-    append_line(path, canonical_bytes({"event": event, "time": time, **fields}))
+    log_events(path, [(event, time, fields)])
+
+
+def log_events(path: Path, events: Iterable[tuple[CallEvent, str, Mapping[str, Json]]]) -> None:
+    """Append events to a run's call log, all at once."""
+    lines = [canonical_bytes({"event": event, "time": time, **fields}) for event, time, fields in events]
+    if lines:
+        append_line(path, b"\n".join(lines))
 
 
 def read_events(path: Path) -> Sequence[dict[str, Json]]:

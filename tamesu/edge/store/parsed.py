@@ -1,0 +1,53 @@
+"""Parsed evidence, remembered by the digest of the run.yml that pins it; YAML is slow to read a second time.
+
+An entry can only be wrong if its digest is, and results count only after the inventory of that run.yml
+verified, so what is remembered is what the files say.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from contextlib import suppress
+from pathlib import Path
+from typing import TypeVar
+
+import msgspec
+
+from tamesu import __version__
+from tamesu.base.errors import StorageFull
+from tamesu.base.model.evidence import ItemResult, RunRecord
+from tamesu.edge.store.digests import DigestCache
+from tamesu.edge.store.files import write_atomic
+from tamesu.edge.store.paths import Project, RunPaths
+from tamesu.edge.store.records import read_record
+
+T = TypeVar("T")
+
+
+def read_run_record(project: Project, run: RunPaths, cache: DigestCache) -> RunRecord:
+    """Return run.yml of a run. Raises EvidenceError when it does not parse."""
+    place = _place(project, "records", cache.digest(run.record))
+    return _remembered(place, RunRecord, lambda: read_record(run.record, RunRecord))
+
+
+def read_results(project: Project, run: RunPaths, cache: DigestCache) -> dict[str, ItemResult]:
+    """Return the item results of a run whose inventory verified. Raises EvidenceError when one does not parse."""
+
+    def read() -> dict[str, ItemResult]:
+        record = read_run_record(project, run, cache)
+        return {name: read_record(run.result(name), ItemResult) for name in record.items}
+
+    return _remembered(_place(project, "results", cache.digest(run.record)), dict[str, ItemResult], read)
+
+
+def _place(project: Project, kind: str, sha256: str) -> Path:
+    return project.state / "cache" / __version__ / kind / sha256[:2] / f"{sha256}.msgpack"
+
+
+def _remembered(place: Path, kind: type[T], read: Callable[[], T]) -> T:
+    with suppress(OSError, msgspec.MsgspecError):
+        return msgspec.msgpack.decode(place.read_bytes(), type=kind)
+    value = read()
+    with suppress(OSError, StorageFull):
+        write_atomic(place, msgspec.msgpack.encode(value))
+    return value
