@@ -37,7 +37,7 @@ class UnknownName(UsageError):
     """A name that nothing carries, with the nearest names that exist."""
 
     def __init__(self, kind: str, name: str, known: Iterable[str]) -> None:
-        known = sorted(known)
+        known = sorted(set(known))
         near = difflib.get_close_matches(name, known, n=3, cutoff=0.4)
         if near:
             hint = f"did you mean {' or '.join(near)}?"
@@ -46,6 +46,13 @@ class UnknownName(UsageError):
         else:
             hint = f"there is no {kind} here"
         super().__init__(f"no {kind} named '{name}'; {hint}")
+
+
+class AmbiguousName(UsageError):
+    """A name that several things carry."""
+
+    def __init__(self, kind: str, name: str, found: Iterable[str]) -> None:
+        super().__init__(f"several {kind}s are named '{name}': {', '.join(sorted(found))}; say which")
 
 
 class NoProject(UsageError):

@@ -33,7 +33,8 @@ def show_outcome(project: Project, refs: Sequence[EvalRef]) -> bool:
             say(f"not banked: {slot_line(slot)}")
         paths = project.eval(ref)
         for path in (paths.report, paths.leaderboard, paths.items_csv, project.page(ref)):
-            say(f"  {project.relative(path)}")
+            if path.exists():
+                say(f"  {project.relative(path)}")
     cache.save()
     return incomplete
 

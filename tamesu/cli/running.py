@@ -2,17 +2,18 @@
 
 from __future__ import annotations
 
+import math
 import os
 import signal
 import subprocess
 import sys
 from contextlib import suppress
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 import click
 
-from tamesu.base.errors import BudgetRefused, Refused
+from tamesu.base.errors import BudgetRefused, Refused, UsageError
 from tamesu.base.model.workflow import WorkflowPlan
 from tamesu.cli.outcome import show_outcome
 from tamesu.cli.session import chosen, project_here, say, warn
@@ -46,6 +47,8 @@ def resume(name: str | None, again: bool, pay_usd: float | None) -> None:
 def _work_off(name: str | None, pay_usd: float | None, retries: Retries) -> None:
     project = project_here()
     refs = chosen(project, name)
+    if pay_usd is not None and not (math.isfinite(pay_usd) and pay_usd >= 0):
+        raise UsageError(f"--pay-usd {pay_usd}: is no amount in US dollars; give a number from 0 up")
     ceiling = _UNLIMITED if pay_usd is None else pay_usd
     plan = make_workflow_plan(project, refs, Grouping.BATCHED, retries, ceiling)
     for line in plan.broken:
@@ -55,13 +58,13 @@ def _work_off(name: str | None, pay_usd: float | None, retries: Retries) -> None
     if name is None:
         plan = _without_drafts(plan)
     _refuse(plan, ceiling)
-    interrupted = 0
+    ended = Ended(0, 0)
     if plan.launches or any(one.stale for one in plan.evals):
-        interrupted = _snakemake(project, plan, save_plan(project, plan))
+        ended = _snakemake(project, plan, save_plan(project, plan))
     incomplete = show_outcome(project, [project.find_ref(one.name) for one in plan.evals])
-    if interrupted:
-        raise SystemExit(interrupted)
-    if incomplete:
+    if ended.interrupted:
+        raise SystemExit(ended.interrupted)
+    if incomplete or ended.failed:
         raise SystemExit(1)
 
 
@@ -89,8 +92,16 @@ def _refuse(plan: WorkflowPlan, ceiling: float) -> None:
         )
 
 
-def _snakemake(project: Project, plan: WorkflowPlan, plan_file: Path) -> int:
-    """Run Snakemake over the plan; return 0, or the exit code of the signal that ended it.
+@dataclass(frozen=True, slots=True)
+class Ended:
+    """How Snakemake ended: the exit code of the signal passed on to it (or 0), and its own exit code."""
+
+    interrupted: int
+    failed: int
+
+
+def _snakemake(project: Project, plan: WorkflowPlan, plan_file: Path) -> Ended:
+    """Run Snakemake over the plan and tell its errors.
 
     What Snakemake says goes to a file, not to a pipe that would break with this process: jobs outlive it.
     """
@@ -120,7 +131,7 @@ def _snakemake(project: Project, plan: WorkflowPlan, plan_file: Path) -> int:
         finally:
             presence.close()
     _tell_errors(told, project, child.returncode)
-    return interrupted
+    return Ended(interrupted, child.returncode)
 
 
 def _tell_errors(told: Path, project: Project, code: int) -> None:

@@ -12,7 +12,7 @@ from typing import Any, NoReturn
 import click
 import msgspec
 
-from tamesu.base.errors import TamesuError
+from tamesu.base.errors import TamesuError, UsageError
 from tamesu.base.model.manifest import EvalRef
 from tamesu.edge.store.paths import Project, find_project
 
@@ -25,8 +25,13 @@ def project_here() -> Project:
 
 
 def chosen(project: Project, name: str | None) -> tuple[EvalRef, ...]:
-    """Return the named eval, or all of the project."""
-    return project.refs() if name is None else (project.find_ref(name),)
+    """Return the named eval, or all of the project. Raises UsageError when there is none."""
+    refs = project.refs() if name is None else (project.find_ref(name),)
+    if not refs:
+        raise UsageError(
+            f"{project.root}: holds no eval yet; write cases/<case>/experiments/<experiment>/evals/<eval>/eval.yml"
+        )
+    return refs
 
 
 def say(line: str) -> None:

@@ -108,7 +108,7 @@ def judgement_map(policy: Policy) -> dict[str, Json]:
     """Return the named values of judgement, the policy under which evidence is judged."""
     acceptance = policy.acceptance
     return {
-        "pass_at": {check.scorer: check.pass_at for check in policy.mechanical},
+        **{f"pass_at/{check.scorer}": check.pass_at for check in policy.mechanical},
         "rubric": None if policy.human_rubric is None else policy.human_rubric.digest,
         "acceptance/requires": list[Json](sorted(acceptance.requires)),
         "acceptance/required_reviews_per_item": acceptance.required_reviews_per_item,

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+import difflib
 from collections import Counter
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
 from tamesu.base.canonical import Json
@@ -29,7 +30,9 @@ class Remark:
 def remarks(evaluation: Eval) -> tuple[Remark, ...]:
     """Return everything that is wrong with an eval whose shape is right."""
     return tuple(
-        remark for check in (_task, _names, _runs, _parameters, _evaluation, _metrics) for remark in check(evaluation)
+        remark
+        for check in (_task, _unsupported, _names, _runs, _parameters, _evaluation, _metrics)
+        for remark in check(evaluation)
     )
 
 
@@ -44,6 +47,19 @@ def _task(evaluation: Eval) -> Iterator[Remark]:
             "task/backend",
             f"task '{evaluation.task}' cannot run on backend '{evaluation.execution.backend}'",
             f"use {', '.join(sorted(backends))}",
+        )
+
+
+def _unsupported(evaluation: Eval) -> Iterator[Remark]:
+    for name in evaluation.execution.unsupported:
+        place = tuple(part for part in name.split(".") if part != "arms[]") if "[]" not in name else ("arms",)
+        yield Remark(place, "field/not-supported", f"'{name}' is not supported yet", "remove it")
+    if "dataset" in evaluation.execution.task_args:
+        yield Remark(
+            ("execution", "task_args", "dataset"),
+            "task-args/dataset",
+            "task argument 'dataset' is the frozen dataset's",
+            "remove it, or rename the task's parameter",
         )
 
 
@@ -124,6 +140,14 @@ def _evaluation(evaluation: Eval) -> Iterator[Remark]:
     for name, count in scorers.items():
         if count > 1:
             yield Remark(("evaluation", "mechanical"), "scorer/repeated", f"scorer '{name}' repeats", "list it once")
+    unknown = sorted(set(policy.acceptance.requires) - {"mechanical", "human"})
+    if unknown:
+        yield Remark(
+            ("evaluation", "acceptance", "requires"),
+            "acceptance/no-evidence",
+            f"acceptance requires '{unknown[0]}', which nothing here produces",
+            "require mechanical or human",
+        )
     wants_human = "human" in policy.acceptance.requires
     if wants_human and policy.human_rubric is None:
         yield Remark(
@@ -157,8 +181,15 @@ def _metrics(evaluation: Eval) -> Iterator[Remark]:
         if name not in known:
             yield Remark(
                 place, "metric/not-produced", f"metric '{name}' is not produced by this eval",
-                f"use one of {', '.join(known)}",
+                _nearest(name, known),
             )  # fmt: skip
+
+
+def _nearest(name: str, known: Sequence[str]) -> str:
+    near = difflib.get_close_matches(name, known, n=2)
+    if near:
+        return f"did you mean {' or '.join(near)}?"
+    return f"use one of {', '.join(dict.fromkeys(known))}"
 
 
 def price_remarks(evaluation: Eval, runs: Matrix) -> tuple[Remark, ...]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import os
 import re
 from collections.abc import Iterable, Mapping
@@ -138,7 +139,9 @@ def _ceiling(config: Mapping[str, object]) -> float | None:
     try:
         ceiling = float(str(stated))
     except ValueError:
-        raise UsageError(f"--config pay_usd={stated}: is no amount in US dollars") from None
+        ceiling = math.nan
+    if not (math.isfinite(ceiling) and ceiling >= 0):
+        raise UsageError(f"--config pay_usd={stated}: is no amount in US dollars; give a number from 0 up")
     return ceiling
 
 

@@ -138,7 +138,10 @@ class ImageReference:
 
 @dataclass(frozen=True, slots=True)
 class Execution:
-    """How an output is produced; `file` is the task module, `task` the function in it."""
+    """How an output is produced; `file` is the task module, `task` the function in it.
+
+    `unsupported` names fields that the manifest sets and this version does not act upon.
+    """
 
     backend: str
     file: str
@@ -150,6 +153,7 @@ class Execution:
     artifacts: ArtifactPolicy
     allow_mutable_images: bool
     options: Mapping[str, Json]
+    unsupported: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)

@@ -40,7 +40,7 @@ class _Placed:
 
 
 def _items_from(reading: Reading, document: Document, written: str) -> list[_Placed]:
-    target = reading.reference(document, ("items_from",), written)
+    target = reading.file(document, ("items_from",), written)
     if target is None:
         return []
     label = reading.relative(target)
@@ -76,8 +76,8 @@ def _item(reading: Reading, dataset: Document, place: _Placed, shared: tuple[Fil
 def _assets(reading: Reading, document: Document, at: NodePath, written: list[Any]) -> tuple[FileDigest, ...]:
     found = []
     for number, name in enumerate(written):
-        target = reading.reference(document, (*at, number), str(name))
-        if target is not None and target.is_file():
+        target = reading.file(document, (*at, number), name)
+        if target is not None:
             found.append(reading.digest(target))
     return tuple(found)
 
@@ -88,12 +88,13 @@ def _check_ids(reading: Reading, placed: list[_Placed]) -> None:
     for place in placed:
         name = place.value["id"]
         key = "-".join(part.lstrip("0") or "0" for part in _folded(name).split("-"))
-        other = seen.setdefault(key, name)
-        if other is not name:
+        if key in seen:
+            other = seen[key]
+            what = f"item '{name}' appears twice" if other == name else f"item '{name}' cannot be told from '{other}'"
             reading.note(
-                place.document, (*place.path, "id"), "id/repeated", f"item '{name}' cannot be told from '{other}'",
-                "give every item an ID of its own",
+                place.document, (*place.path, "id"), "id/repeated", what, "give every item an ID of its own"
             )  # fmt: skip
+        seen.setdefault(key, name)
 
 
 def _folded(name: str) -> str:

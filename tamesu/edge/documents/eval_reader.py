@@ -30,8 +30,9 @@ from tamesu.base.model.manifest import (
 )
 from tamesu.core.lint import Remark, price_remarks, remarks
 from tamesu.core.matrix import Matrix, Setting, matrix
+from tamesu.edge.backends.inspect.recordings import parse_recordings
 from tamesu.edge.documents.dataset_reader import read_dataset
-from tamesu.edge.documents.document import Document, NodePath
+from tamesu.edge.documents.document import Document, DocumentFault, NodePath
 from tamesu.edge.documents.reading import Reading
 from tamesu.edge.documents.rubric_reader import read_rubric
 from tamesu.edge.documents.schemas import DocumentKind
@@ -55,15 +56,20 @@ def read_eval(project: Project, ref: EvalRef) -> ReadEval:
     """Return an eval as read from its files; nothing of it is executed."""
     reading = Reading(project.root)
     setting = read_setting(reading, project.config, project.prices)
-    reading.files.clear()  # settings count by value, not as content of the eval
-    case = project.case_file(ref.case)
-    reading.document(case, DocumentKind.CASE)
-    reading.files.clear()
-    document = reading.document(project.eval(ref).manifest, DocumentKind.EVAL)
+    case = reading.document(project.case_file(ref.case), DocumentKind.CASE)
+    default_task = case.value.get("default_task") if case and isinstance(case.value, dict) else None
+    reading.files.clear()  # settings count by value and the case does not: neither is content of the eval
+    manifest = project.eval(ref).manifest
+    if not reading.contains(manifest):
+        label = reading.relative(manifest)
+        fix = "keep every file below the project's folder"
+        reading.findings.append(Finding(label, 1, 1, "error", "path/escapes", "leads out of the project", fix))
+        return _read(ref, reading, None, None, setting)
+    document = reading.document(manifest, DocumentKind.EVAL)
     if document is None:
         return _read(ref, reading, None, None, setting)
-    evaluation = _Builder(reading, document, ref).build()
-    if evaluation is None or reading.failed:
+    evaluation = _Builder(reading, document, ref, default_task).build()
+    if evaluation is None:
         return _read(ref, reading, None, None, setting)
     setting = _with_free_replay(setting, evaluation.models)
     _place(reading, document, remarks(evaluation))
@@ -95,7 +101,10 @@ def _matrix(reading: Reading, document: Document, evaluation: Eval, setting: Set
     try:
         return matrix(evaluation, setting)
     except InvalidDocument as error:
-        reading.note(document, ("defaults", "items"), "dataset/not-renderable", str(error), "see the message")
+        label, _, rest = str(error).partition(": ")
+        message, _, fix = rest.rpartition("; ")
+        line = document.position(("defaults", "items")).line if label == document.label else 1
+        reading.findings.append(Finding(label, line, 1, "error", "dataset/not-renderable", message, fix))
         return None
 
 
@@ -106,9 +115,13 @@ class _Builder:
     reading: Reading
     document: Document
     ref: EvalRef
+    default_task: Json
 
     def build(self) -> Eval | None:
         value: dict[str, Any] = self.document.value  # type: ignore[assignment]
+        task = self._required(value, "task", self.default_task)
+        if self._required(value, "execution", None) is None or task is None:
+            return None
         dataset = self._dataset(value["dataset"])
         execution = self._execution(value["execution"])
         arms = tuple(self._arm(number, arm) for number, arm in enumerate(value["arms"]))
@@ -125,7 +138,7 @@ class _Builder:
             question=value.get("question", ""),
             description=value.get("description", ""),
             status=value.get("status", "active"),
-            task=value["task"],
+            task=str(task),
             dataset=dataset,
             execution=execution,
             defaults=defaults,
@@ -136,16 +149,24 @@ class _Builder:
             content=tuple(self.reading.files.values()),
         )
 
+    def _required(self, value: dict[str, Any], field: str, default: Json) -> Any:
+        """Return a field that this version needs although the shape allows to leave it out."""
+        if field not in value and default is None:
+            self.reading.note(
+                self.document, (), "eval/missing-field", f"'{field}' is missing", f"add `{field}:` to eval.yml"
+            )  # fmt: skip
+        return value.get(field, default)
+
     def _target(self, path: NodePath, written: object) -> Path | None:
-        return self.reading.reference(self.document, path, str(written))
+        return self.reading.file(self.document, path, written)
 
     def _dataset(self, written: str) -> Dataset | None:
         target = self._target(("dataset",), written)
         return None if target is None else read_dataset(self.reading, target)
 
     def _execution(self, value: dict[str, Any]) -> Execution | None:
-        task = self._target(("execution", "file"), value.get("file", ""))
-        if task is None or not task.is_file():
+        task = self._target(("execution", "file"), value.get("file", "."))
+        if task is None:
             return None
         read = read_sources(self.reading, self.document, value, task)
         artifacts = value.get("artifacts", {})
@@ -164,10 +185,8 @@ class _Builder:
                 max_bytes=artifacts.get("max_bytes", ArtifactPolicy().max_bytes),
             ),
             allow_mutable_images=value.get("allow_mutable_images", False),
-            options={
-                **value.get("inspect", {}),
-                **({"model_roles": value["model_roles"]} if value.get("model_roles") else {}),
-            },
+            options=value.get("inspect", {}),
+            unsupported=tuple(_unsupported(self.document.value)),
         )
 
     def _prompt(self, path: NodePath, written: object) -> Prompt | None:
@@ -242,7 +261,27 @@ class _Builder:
             if "recordings" in parameters:
                 target = self._target((*at, "recordings"), parameters["recordings"])
                 if target is not None:
+                    self._check_recordings(target)
                     yield str(parameters["recordings"]), self.reading.digest(target)
+
+    def _check_recordings(self, path: Path) -> None:
+        try:
+            parse_recordings(self.reading.content(path), self.reading.relative(path))
+        except DocumentFault as error:
+            if error.finding not in self.reading.findings:
+                self.reading.findings.append(error.finding)
+
+
+def _unsupported(value: Any) -> Iterable[str]:
+    """Return the fields of the original's manifests that nothing here acts upon yet."""
+    if value["execution"].get("model_roles"):
+        yield "execution.model_roles"
+    if value.get("evaluation", {}).get("model_judges"):
+        yield "evaluation.model_judges"
+    if "output_schema" in value:
+        yield "output_schema"
+    if any(arm.get("references") for arm in value["arms"]):
+        yield "arms[].references"
 
 
 def _selection(value: Any) -> ItemSelection:

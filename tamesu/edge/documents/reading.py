@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import difflib
 import os
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -87,7 +88,7 @@ class Reading:
             return None
         base = (self.root / document.label).parent
         target = Path(os.path.normpath(base / written))
-        if not _inside(self.root, target) or not _inside(self.root.resolve(), target.resolve()):
+        if not _inside(self.root, target) or not self.contains(target):
             self.note(
                 document, path, "path/escapes", f"'{written}' leads out of the project",
                 "keep every file below the project's folder",
@@ -96,10 +97,28 @@ class Reading:
         if not target.exists():
             self.note(
                 document, path, "path/missing", f"'{written}' does not exist",
-                f"write {self.relative(target)} or correct the path",
+                _nearest(target) or f"write {self.relative(target)} or correct the path",
             )  # fmt: skip
             return None
         return target
+
+    def file(self, document: Document, path: NodePath, written: object) -> Path | None:
+        """Return the regular file that a manifest names; otherwise None, with a finding."""
+        if not isinstance(written, str):
+            self.note(document, path, "path/form", f"{written!r} is no path", "write one path as text")
+            return None
+        target = self.reference(document, path, written)
+        if target is not None and not target.is_file():
+            self.note(document, path, "path/not-a-file", f"'{written}' is no file", "name a file, not a folder")
+            return None
+        return target
+
+    def contains(self, path: Path) -> bool:
+        """Return whether a path stays inside the project when its symlinks are followed."""
+        try:
+            return _inside(self.root.resolve(), path.resolve())
+        except (OSError, RuntimeError):  # a symlink to itself leads nowhere
+            return False
 
     def text(self, path: Path) -> str | None:
         """Return a text with its BOM removed and LF line ends; None, with a finding, when it is not UTF-8."""
@@ -111,6 +130,14 @@ class Reading:
             self.findings.append(Finding(label, 1, 1, "error", "file/encoding", "is not a UTF-8 text", fix))
             return None
         return text.replace("\r\n", "\n").replace("\r", "\n")
+
+
+def _nearest(target: Path) -> str | None:
+    """Name the file beside a missing one that was probably meant."""
+    if not target.parent.is_dir():
+        return None
+    near = difflib.get_close_matches(target.name, [path.name for path in target.parent.iterdir()], n=1)
+    return f"did you mean {near[0]}?" if near else None
 
 
 def _inside(folder: Path, path: Path) -> bool:

@@ -19,7 +19,7 @@ def read_rubric(reading: Reading, path: Path) -> Rubric | None:
     value: dict[str, Any] = document.value
     rationale: str | None = ""
     if "rationale" in value:
-        target = reading.reference(document, ("rationale",), value["rationale"])
+        target = reading.file(document, ("rationale",), value["rationale"])
         rationale = None if target is None else reading.text(target)
     for number, dimension in enumerate(value["dimensions"]):
         if "none" in dimension.get("reason_codes", []):

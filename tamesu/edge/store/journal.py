@@ -34,7 +34,10 @@ def read_ledger(path: Path) -> tuple[LedgerEntry, ...]:
     entries = []
     for number, line in enumerate(whole_lines(path.read_bytes()), 1):
         try:
-            entries.append(msgspec.json.decode(line, type=LedgerEntry))
+            entry = msgspec.json.decode(line, type=LedgerEntry)
+            if min(entry.usd, entry.spent_usd, entry.lost_usd) < 0:
+                raise EvidenceError(f"{path}:{number}: holds a negative amount; restore the ledger")
+            entries.append(entry)
         except msgspec.ValidationError as error:
             raise EvidenceError(f"{path}:{number}: {error}; restore the ledger") from None
         except msgspec.DecodeError as error:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from pathlib import Path
 
-from tamesu.base.errors import NoProject, UnknownName
+from tamesu.base.errors import AmbiguousName, NoProject, UnknownName
 from tamesu.base.model.manifest import EvalRef
 
 
@@ -181,15 +181,18 @@ class Project:
     def find_ref(self, name: str) -> EvalRef:
         """Return the eval of that name: `<case>/<experiment>/<eval>` or any unambiguous tail of it.
 
-        Raises UnknownName.
+        Raises UnknownName and AmbiguousName.
         """
         refs = self.refs()
-        wanted = [part for part in name.strip("/").split("/") if part]
+        folders = {"cases", "experiments", "evals", "eval.yml"}
+        parts = [part for part in name.strip("/").split("/") if part]
+        # a path of an eval's folder names it as well
+        wanted = [part for part in parts if part not in folders] if parts[:1] == ["cases"] else parts
         found = [ref for ref in refs if wanted and str(ref).split("/")[-len(wanted) :] == wanted]
         if len(found) == 1:
             return found[0]
         if found:
-            raise UnknownName("single eval", name, [str(ref) for ref in found])
+            raise AmbiguousName("eval", name, [str(ref) for ref in found])
         raise UnknownName("eval", name, [str(ref) for ref in refs] + [ref.eval for ref in refs])
 
 

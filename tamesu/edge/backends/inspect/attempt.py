@@ -25,7 +25,7 @@ from tamesu.edge.backends.inspect.settings import generate_config, limit_fields,
 from tamesu.edge.backends.inspect.tasks import bind_scorers, load_task, message_limit
 from tamesu.edge.backends.protocol import AttemptRequest
 
-_PROCESS_OPTIONS = ("max_subprocesses", "max_sandboxes", "log_images", "sandbox_prebuilt", "approval")
+_PROCESS_OPTIONS = ("max_subprocesses", "max_sandboxes", "log_images", "sandbox_prebuilt", "approval", "review")
 _FLUSHES_PER_LOG = 100
 
 
@@ -39,7 +39,7 @@ def run_attempt(request: AttemptRequest) -> Fault | None:
         raise
     except PrerequisiteError as error:
         return Fault("PrerequisiteError", _one_line(str(getattr(error, "message", error))))
-    except Exception as error:
+    except (Exception, SystemExit) as error:
         return Fault(type(error).__name__, _one_line(str(error)))
     return None
 

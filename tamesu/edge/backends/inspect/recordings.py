@@ -9,11 +9,14 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
+from typing import TypeVar
 
 import msgspec
 
 from tamesu.base.canonical import Json, digest
-from tamesu.base.errors import InvalidDocument
+from tamesu.edge.documents.document import DocumentFault, Position, fault
+
+T = TypeVar("T")
 
 
 class RecordedUsage(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
@@ -89,26 +92,30 @@ def _filters(answer: RecordedAnswer) -> int:
     return sum(value is not None for value in (answer.model, answer.arm, answer.repetition))
 
 
-def parse_recordings(content: bytes, where: str) -> Recordings:
-    """Return the recorded answers of a file. Raises InvalidDocument with the line that is wrong."""
-    lines = [line for line in enumerate(content.split(b"\n"), 1) if line[1].strip()]
+def parse_recordings(content: bytes, label: str) -> Recordings:
+    """Return the recorded answers of a file. Raises DocumentFault with the line that is wrong."""
+    lines = [(number, line) for number, line in enumerate(content.split(b"\n"), 1) if line.strip()]
     if not lines:
-        raise InvalidDocument(f"{where}:1: holds no recordings; write a header line and one line an answer")
-    header = _decode(lines[0][1], _Header, f"{where}:{lines[0][0]}")
+        raise _fault(label, 1, "holds no recordings", "write a header line and one line an answer")
+    header = _decode(lines[0][1], _Header, label, lines[0][0])
     if header.tamesu_recording != 1:
-        raise InvalidDocument(f"{where}:1: tamesu_recording is {header.tamesu_recording}; this reads 1")
+        raise _fault(label, lines[0][0], f"tamesu_recording is {header.tamesu_recording}", "this version reads 1")
     by_item: dict[str, list[RecordedAnswer]] = {}
     for number, line in lines[1:]:
-        answer = _decode(line, RecordedAnswer, f"{where}:{number}")
+        answer = _decode(line, RecordedAnswer, label, number)
         by_item.setdefault(answer.item, []).append(answer)
     return Recordings(header.label, by_item)
 
 
-def _decode(line: bytes, kind: type, where: str):  # type: ignore[no-untyped-def]
+def _decode(line: bytes, kind: type[T], label: str, number: int) -> T:
     try:
         return msgspec.json.decode(line, type=kind)
-    except (msgspec.DecodeError, UnicodeDecodeError) as error:
-        raise InvalidDocument(f"{where}: {error}; correct this line of the recordings") from None
+    except (msgspec.DecodeError, UnicodeDecodeError, RecursionError) as error:
+        raise _fault(label, number, str(error), "correct this line of the recordings") from None
+
+
+def _fault(label: str, line: int, message: str, fix: str) -> DocumentFault:
+    return fault(label, Position(line, 1), "replay/recordings", message, fix)
 
 
 def prompt_key(messages: Iterable[tuple[str, str]]) -> str:
