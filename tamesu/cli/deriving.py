@@ -26,7 +26,7 @@ def metrics(name: str) -> None:
     cache.save()
 
 
-@click.command()
+@click.command(short_help="Write leaderboard, report and result page.")
 @click.argument("name")
 def report(name: str) -> None:
     """Write leaderboard.md, evaluation-report.md and the result page of an eval."""

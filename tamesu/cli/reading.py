@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator, Sequence
+from itertools import groupby
+
 import click
 from rich.box import SIMPLE_HEAD
 from rich.console import Console
@@ -9,7 +12,7 @@ from rich.table import Table
 
 from tamesu.base.errors import InvalidDocument
 from tamesu.base.model.manifest import EvalRef
-from tamesu.base.model.plan import EvalPlan, Slot, SlotState
+from tamesu.base.model.plan import EvalPlan, FoundRun, Slot, SlotState
 from tamesu.cli.session import chosen, emit_json, project_here, say
 from tamesu.core.planning import Grouping, Retries
 from tamesu.core.rows import SlotEvidence, build_rows
@@ -23,7 +26,7 @@ from tamesu.stages.summary import slot_results
 from tamesu.stages.workflow import slot_line
 
 
-@click.command()
+@click.command(short_help="Check every manifest; nothing is executed.")
 @click.argument("name", required=False)
 def lint(name: str | None) -> None:
     """Check manifests, prompts, datasets and sources; nothing is executed."""
@@ -85,6 +88,8 @@ def _slot_view(slot: Slot) -> dict[str, object]:
         "pending": len(slot.pending),
         "exposure_usd": slot.exposure_usd,
         "problem": slot.problem,
+        "failure": slot.failure,
+        "logs": "absent" if slot.logs_absent else "present",
         "holder": slot.holder,
     }
 
@@ -117,23 +122,43 @@ def _show_plan(one: Planned) -> None:
         f"exposure up to {plan.exposure_usd:.4f} USD, spent {plan.spent_usd:.4f}, "
         f"reserved {plan.reserved_usd:.4f}, budget {plan.budget_usd:.4f}"
     )
+    for slot in plan.slots:
+        if slot.problem or slot.failure:
+            say(slot_line(slot))
     _show_notes(plan)
 
 
 def _show_notes(plan: EvalPlan) -> None:
-    for run in plan.found:
-        say(f"{run.kind}: {run.run_id}: {'; '.join(run.causes)}; {run.remedy}")
+    for line in _found_lines(plan.found):
+        say(line)
     if plan.policy_changed:
-        say(f"policy changed after the evidence existed: {plan.policy_changed}")
+        say(f"policy changed after the evidence existed (was -> now): {plan.policy_changed}")
+    absent = sum(slot.logs_absent for slot in plan.slots)
+    if absent:
+        say(f"logs of {absent} run(s) are absent (a clone or package): figures stand, re-ingesting is not possible")
     for slot in plan.slots:
-        if slot.problem:
-            say(f"problem: {slot.spec.run_id}: {slot.problem}")
         if slot.holder is not None:
             say(f"running: {slot.spec.run_id} is held by {describe(slot.holder)}")
     for stray in plan.strays:
         say(f"running: {stray.run_id} is held by {describe(stray.holder)}; it is not in the plan")
     for blocker in plan.blockers:
         say(f"blocked: {blocker}")
+
+
+def _found_lines(found: Sequence[FoundRun]) -> Iterator[str]:
+    """One line per cause, since one edit makes many runs stale."""
+    ordered = sorted(found, key=lambda run: (run.kind, run.causes))
+    for (kind, causes), runs in groupby(ordered, key=lambda run: (run.kind, run.causes)):
+        members = list(runs)
+        yield f"{kind}: {len(members)} run(s) on disk, not counted: {'; '.join(causes)}; {_remedy(kind, members)}"
+
+
+def _remedy(kind: str, members: Sequence[FoundRun]) -> str:
+    if kind != "stale":
+        return "kept"
+    redo = sum(run.redo_usd for run in members)
+    price = f"for up to {redo:.4f} USD" if redo > 0 else "for nothing"
+    return f"put back what changed to bank them again for nothing, or redo them {price}"
 
 
 @click.command()

@@ -27,7 +27,7 @@ from tamesu.workflow_files import snakefile
 _UNLIMITED = 1e12
 
 
-@click.command()
+@click.command(short_help="Work off what is owed, up to the budget.")
 @click.argument("name", required=False)
 @click.option("--pay-usd", type=float, help="Ceiling for this invocation; the default is each eval's budget.")
 def run(name: str | None, pay_usd: float | None) -> None:
@@ -35,7 +35,7 @@ def run(name: str | None, pay_usd: float | None) -> None:
     _work_off(name, pay_usd, Retries.BOUNDED)
 
 
-@click.command()
+@click.command(short_help="Go on with partial runs; --again asks failures once more.")
 @click.argument("name", required=False)
 @click.option("--again", is_flag=True, help="Ask items once more that are final by failure.")
 @click.option("--pay-usd", type=float, help="Ceiling for this invocation; the default is each eval's budget.")

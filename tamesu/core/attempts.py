@@ -10,6 +10,7 @@ from dataclasses import dataclass
 from tamesu.base.model.evidence import AttemptRecord, AttemptState, SampleEvidence
 from tamesu.base.model.plan import RunSpec
 from tamesu.core.pricing import usage_cost
+from tamesu.core.verdict import item_verdict
 
 
 @dataclass(frozen=True, slots=True)
@@ -19,18 +20,24 @@ class Closing:
     state: AttemptState
     used: tuple[str, ...]
     finished: tuple[str, ...]
+    failed: int
+    failure: str | None
     spent_usd: float
     lost_usd: float
     calls_lost: int
 
 
-def attempt_state(log_status: str | None, survived: bool) -> AttemptState:
+def attempt_state(log_status: str | None, survived: bool, any_sample: bool) -> AttemptState:
     """Return how an attempt ended; `survived` says that its own process closes it.
+
+    One that ended by itself without a single sample asked nothing: it is faulted and uses up no try.
 
     A recovered log says 'error', so after a death that word means nothing.
     """
     if log_status == "cancelled":
         return "interrupted"
+    if survived and not any_sample:
+        return "faulted"
     if log_status == "success" or (survived and log_status == "error"):
         return "finished"
     return "died"
@@ -58,6 +65,8 @@ def close_attempt(
         used = (*finished, *in_flight)
     else:
         used = finished
+    verdicts = ((sample.item, item_verdict(spec, sample)) for sample in samples if sample.item in set(finished))
+    failures = [f"{item}: {verdict.error}" for item, verdict in verdicts if verdict.error is not None]
     known_lost = sum(s.calls_without_usage + (s.interrupted or s.in_flight) for s in samples)
     lost_usd = known_lost * spec.largest_call_usd
     if state in {"died", "corrupt"} and not in_flight_known:
@@ -68,6 +77,8 @@ def close_attempt(
         state=state,
         used=_in_order(asked, used),
         finished=_in_order(asked, finished),
+        failed=len(failures),
+        failure=failures[0] if failures else None,
         spent_usd=round(math.fsum(sample_cost(spec, sample) or 0.0 for sample in samples), 9),
         lost_usd=round(lost_usd, 9) if spec.paid else 0.0,
         calls_lost=known_lost,

@@ -121,6 +121,7 @@ _EVALUATION_FIELDS = {
     "evaluation.model_judges[].id": J,
     "evaluation.model_judges[].provider": J,
     "evaluation.model_judges[].model": J,
+    "evaluation.model_judges[].role": J,
     "evaluation.model_judges[].rubric": J,
     "evaluation.model_judges[].prompts.system": J,
     "evaluation.model_judges[].prompts.user": J,

@@ -10,7 +10,6 @@ from tamesu.base.errors import FrameworkFault
 from tamesu.base.model.evidence import (
     AnswerState,
     Artifact,
-    Fault,
     ItemResult,
     Outcome,
     OutputFile,
@@ -21,6 +20,7 @@ from tamesu.base.model.evidence import (
 from tamesu.base.model.manifest import MechanicalCheck
 from tamesu.base.model.plan import RunSpec
 from tamesu.core.attempts import sample_cost
+from tamesu.core.verdict import item_verdict
 
 TRUNCATED = frozenset({"max_tokens", "model_length"})
 FILTERED = frozenset({"content_filter"})
@@ -40,15 +40,6 @@ class StagedOutput:
     output: OutputFile | None = None
 
 
-@dataclass(frozen=True, slots=True)
-class Verdict:
-    """The state of an item and why it failed; `retryable` is False for what is complete."""
-
-    state: str
-    retryable: bool
-    error: Fault | None
-
-
 def check_samples(planned: Iterable[str], found: Sequence[str]) -> None:
     """Raise FrameworkFault unless every sample of the log was asked, and asked once."""
     repeated = [name for name, count in Counter(found).items() if count > 1]
@@ -57,29 +48,6 @@ def check_samples(planned: Iterable[str], found: Sequence[str]) -> None:
     unexpected = sorted(set(found) - set(planned))
     if unexpected:
         raise FrameworkFault(f"the log holds item '{unexpected[0]}' that this attempt did not ask")
-
-
-def item_verdict(spec: RunSpec, sample: SampleEvidence | None) -> Verdict:
-    """Return the state of one item from its sample, if the log has one."""
-    if sample is None:
-        return Verdict("failed", True, Fault("MissingSample", "the log holds no sample of this item"))
-    if sample.interrupted or sample.in_flight:
-        return Verdict("failed", True, Fault("Interrupted", "the process ended before this sample did"))
-    if sample.error is not None:
-        return Verdict("failed", True, sample.error)
-    missing = _missing_scores(spec.policy.mechanical, sample)
-    if missing:
-        names = ", ".join(missing)
-        return Verdict("failed", False, Fault("MissingScore", f"no numeric score from {names}"))
-    if spec.paid and (sample.calls_without_usage or (sample.usage is None and sample.answered)):
-        message = "a reply stated no usage, so its cost is unknown and cost_limit could not act"
-        return Verdict("failed", False, Fault("MissingUsage", message))
-    return Verdict("complete", False, None)
-
-
-def _missing_scores(checks: Sequence[MechanicalCheck], sample: SampleEvidence) -> list[str]:
-    numbers = {score.name for score in sample.scores if score.number is not None}
-    return [check.scorer for check in checks if check.scorer not in numbers]
 
 
 def answer_state(sample: SampleEvidence | None) -> AnswerState:
@@ -123,7 +91,7 @@ def ingest_item(
         item=item,
         run_id=spec.run_id,
         sample=spec.sample_digests[item],
-        state="complete" if verdict.state == "complete" else "failed",
+        state=verdict.state,
         retryable=verdict.retryable,
         attempts=used,
         attempt=attempt,

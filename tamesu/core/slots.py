@@ -24,6 +24,7 @@ class RunEvidence:
     unclosed: bool = False
     holder: Holder | None = None
     problem: str | None = None
+    logs_absent: bool = False
 
 
 NOTHING = RunEvidence()
@@ -58,6 +59,8 @@ def slot(spec: RunSpec, evidence: RunEvidence) -> Slot:
         unclosed=unclosed,
         holder=evidence.holder,
         problem=problem,
+        failure=_first_failure(items),
+        logs_absent=evidence.logs_absent,
         policy_then=_policy_change(spec, record),
     )
 
@@ -74,6 +77,11 @@ def reopened_slot(spec: RunSpec, evidence: RunEvidence) -> Slot:
     items = evidence.record.items
     pending = tuple(name for name in spec.items if name not in items or items[name].state != "complete")
     return replace(found, state=SlotState.PARTIAL, pending=pending, problem=None)
+
+
+def _first_failure(items: Mapping[str, ItemEntry]) -> str | None:
+    failed = (f"{name}: {entry.error}" for name, entry in items.items() if entry.error is not None)
+    return next(failed, None)
 
 
 def _state(

@@ -1,4 +1,4 @@
-"""Runs on disk that serve no slot: why, named, what redoing costs, and the cheapest remedy."""
+"""Runs on disk that serve no slot: why, named, and what redoing costs."""
 
 from __future__ import annotations
 
@@ -16,16 +16,15 @@ def found_run(record: RunRecord, planned: Sequence[RunSpec]) -> FoundRun:
     cell = [spec for spec in planned if (spec.provider, spec.model, spec.arm) == _cell(record)]
     if not cell:
         cause = f"{record.provider}/{record.model} x {record.arm} is not in the plan"
-        return FoundRun(record.run_id, "extra", (cause,), 0.0, "kept, not counted")
+        return FoundRun(record.run_id, "extra", (cause,), 0.0)
     slot = next((spec for spec in cell if spec.repetition == record.repetition), cell[0])
     changed = _changes(record, slot)
     if all(difference.name == "repetition" for difference in changed):
         cause = f"repetition {record.repetition} is beyond the plan"
-        return FoundRun(record.run_id, "extra", (cause,), 0.0, "kept, not counted")
+        return FoundRun(record.run_id, "extra", (cause,), 0.0)
     causes = _name_causes(record, slot, changed)
     redo = slot.exposure_per_sample * len(slot.items)
-    remedy = f"put back what changed to bank it again for nothing, or redo it for up to {redo:.2f} USD"
-    return FoundRun(record.run_id, "stale", causes, redo, remedy)
+    return FoundRun(record.run_id, "stale", causes, redo)
 
 
 def _cell(record: RunRecord) -> tuple[str, str, str]:

@@ -108,9 +108,7 @@ def close(
     samples, error = _samples(backend, closed)
     fault = closed.error or error or fault
     corrupt = closed.error is not None or error is not None
-    state = "corrupt" if corrupt else attempt_state(closed.status, survived or closed.path is None)
-    if closed.path is None and not survived:
-        state = "died"
+    state = "corrupt" if corrupt else attempt_state(closed.status, survived, bool(samples))
     verdict = close_attempt(request.spec, request.asked, samples, state, closed.in_flight_known)
     dataset = request.paths.attempt_dataset(request.attempt)
     record = AttemptRecord(
@@ -126,6 +124,8 @@ def close(
         asked=request.asked,
         used=verdict.used,
         finished=verdict.finished,
+        failed=verdict.failed,
+        failure=verdict.failure,
         spent_usd=verdict.spent_usd,
         lost_usd=verdict.lost_usd,
         calls_lost=verdict.calls_lost,

@@ -7,8 +7,8 @@ from contextlib import ExitStack
 from dataclasses import dataclass
 
 from tamesu.base.canonical import digest
-from tamesu.base.errors import BudgetRefused, PaymentNeeded, Refused, RunHeld, StorageFull
-from tamesu.base.model.evidence import AttemptRecord, RunRecord
+from tamesu.base.errors import BudgetRefused, PaymentNeeded, Refused, RunHeld, StorageFull, UsageError
+from tamesu.base.model.evidence import AttemptRecord, Fault, RunRecord
 from tamesu.base.model.manifest import EvalRef
 from tamesu.base.model.plan import RunSpec
 from tamesu.core.planning import Retries
@@ -85,8 +85,8 @@ def _attempt(project: Project, engine: Backend, spec: RunSpec, order: LaunchOrde
     begin(project, request)
     try:
         fault = engine.execute(request)
-    except (Refused, StorageFull):
-        close(project, engine, request, None, survived=True)
+    except (Refused, StorageFull, UsageError) as error:
+        close(project, engine, request, Fault(type(error).__name__, str(error)), survived=True)
         raise
     return close(project, engine, request, fault, survived=True)
 
@@ -114,12 +114,16 @@ def _pending(project: Project, spec: RunSpec, retries: Retries) -> _Owed:
 
 
 def _line(spec: RunSpec, attempt: AttemptRecord) -> str:
-    done = f"{len(attempt.finished)}/{len(attempt.asked)} items"
     label = f"{spec.model} x {spec.arm} rep {spec.repetition}"
+    good = len(attempt.finished) - attempt.failed
+    parts = [f"{label}: attempt {attempt.attempt} {attempt.state}, {good}/{len(attempt.asked)} items good"]
+    if attempt.failed:
+        parts.append(f"{attempt.failed} failed")
+    if spec.paid:
+        parts.append(f"{attempt.spent_usd:.4f} USD")
     recorded = " (recorded)" if spec.provider == "replay" else ""
-    cost = f", {attempt.spent_usd:.4f} USD" if spec.paid else ""
-    why = f": {attempt.error.type}: {attempt.error.message}" if attempt.error else ""
-    return f"{label}: attempt {attempt.attempt} {attempt.state}, {done}{cost}{recorded}{why}"
+    why = f": {attempt.error or attempt.failure}" if attempt.error or attempt.failure else ""
+    return f"{', '.join(parts)}{recorded}{why}"
 
 
 def ingest_launch(project: Project, order: LaunchOrder) -> None:

@@ -56,7 +56,7 @@ def read_spec(run: RunPaths) -> RunSpec:
     Raises LogAbsent in a clone or an unpacked package, which carry no private folder.
     """
     if not run.spec.exists():
-        raise LogAbsent(f"{run.folder}: its log and frozen dataset are not here (a clone or package); nothing was done")
+        raise LogAbsent("its log and frozen dataset are not here (a clone or package); results stand as recorded")
     try:
         return msgspec.json.decode(run.spec.read_bytes(), type=RunSpec)
     except msgspec.DecodeError as error:

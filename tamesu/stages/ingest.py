@@ -62,7 +62,8 @@ def ingest_run(project: Project, backend: Backend, spec: RunSpec, extent: Extent
     due = [r for r in attempts if known is None or known.attempts.get(f"{r.attempt:02d}") is None]
     entries: dict[str, ItemEntry] = {} if known is None else dict(known.items)
     reached = None if known is None else known.execution.concurrency_reached
-    error: Fault | None = None
+    # a log that could not be mapped keeps the run failed until a later attempt is ingested
+    error: Fault | None = None if known is None else known.error
     for record in due:
         try:
             reading = _reading(project, backend, spec, record)
@@ -170,6 +171,7 @@ def _entry(result: ItemResult, content: bytes) -> ItemEntry:
         attempts=result.attempts,
         sample=result.sample,
         result=digest_bytes(content),
+        error=None if result.error is None else str(result.error)[:200],
         artifacts={artifact.path: artifact.sha256 for artifact in result.artifacts},
     )
 

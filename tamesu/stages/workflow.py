@@ -124,8 +124,8 @@ def slot_line(slot: Slot) -> str:
     """Return where a slot stands in one line."""
     label = f"{slot.spec.model} x {slot.spec.arm} rep {slot.spec.repetition}"
     done = f"{slot.complete}/{len(slot.spec.items)} complete, {slot.failed} failed"
-    why = f": {slot.problem}" if slot.problem else ""
-    return f"{label}: {slot.state.value}, {done}{why}"
+    why = slot.problem or slot.failure
+    return f"{label}: {slot.state.value}, {done}" + (f": {why}" if why else "")
 
 
 def derived_files(paths: EvalPaths, page: Path) -> tuple[Path, ...]:

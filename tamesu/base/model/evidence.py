@@ -33,6 +33,9 @@ class Fault:
     type: str
     message: str
 
+    def __str__(self) -> str:
+        return self.message if self.message.startswith(self.type) else f"{self.type}: {self.message}"
+
 
 @dataclass(frozen=True, slots=True)
 class SampleScore:
@@ -157,16 +160,17 @@ class ItemResult:
     schema_version: int = 1
 
 
-AttemptState = Literal["finished", "interrupted", "died", "corrupt"]
+AttemptState = Literal["finished", "faulted", "interrupted", "died", "corrupt"]
 
 
 @dataclass(frozen=True, slots=True)
 class AttemptRecord:
     """attempts/<nn>.yml: one Inspect evaluation of the run, pinned by the digest of its log.
 
-    `asked` are the items it was given; `used` those for which it counts against `max_attempts`;
-    `finished` those whose sample ended by itself. `adopted` names the process that closed it when that
-    was not the one that ran it. `price` is the snapshot of execution time, used for this attempt forever.
+    `asked` are the items it was given; `used` those for which it counts against `max_attempts`; `finished`
+    those whose sample ended by itself, of which `failed` did with an error, `failure` being the first. State
+    `faulted` says that nothing was asked at all, `error` why. `adopted` names the process that closed it when
+    that was not the one that ran it. `price` is the snapshot of execution time, used for this attempt forever.
     """
 
     attempt: int
@@ -181,6 +185,8 @@ class AttemptRecord:
     asked: tuple[str, ...]
     used: tuple[str, ...]
     finished: tuple[str, ...]
+    failed: int
+    failure: str | None
     spent_usd: float
     lost_usd: float
     calls_lost: int
@@ -193,13 +199,14 @@ class AttemptRecord:
 
 @dataclass(frozen=True, slots=True)
 class ItemEntry:
-    """One item in a run's inventory: its state, the digest of its sample, of result.yml and of its artifacts."""
+    """One item in a run's inventory: its state, why it failed, and the digests of sample, result and artifacts."""
 
     state: ItemState
     retryable: bool
     attempts: int
     sample: str
     result: str
+    error: str | None = None
     artifacts: Mapping[str, str] = field(default_factory=dict)
 
 

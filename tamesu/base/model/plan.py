@@ -184,6 +184,8 @@ class Slot:
     unclosed: bool
     holder: Holder | None = None
     problem: str | None = None
+    failure: str | None = None
+    logs_absent: bool = False
     policy_then: str | None = None
 
     @property
@@ -199,7 +201,6 @@ class FoundRun:
     kind: Literal["stale", "extra"]
     causes: tuple[str, ...]
     redo_usd: float
-    remedy: str
 
 
 @dataclass(frozen=True, slots=True)

@@ -76,5 +76,5 @@ def _definitions(summary: EvalSummary) -> str:
 
 
 def _found(summary: EvalSummary) -> str:
-    rows = ((run.run_id, run.kind, "; ".join(run.causes), usd(run.redo_usd), run.remedy) for run in summary.found)
-    return table(("run", "kind", "cause", "USD to redo", "remedy"), rows, (3,))
+    rows = ((run.run_id, run.kind, "; ".join(run.causes), usd(run.redo_usd)) for run in summary.found)
+    return table(("run", "kind", "cause", "USD to redo"), rows, (3,))

@@ -72,6 +72,7 @@ class EvalSummary:
     found: tuple[FoundRun, ...]
     balance: Balance
     definitions: tuple[Definition, ...]
+    policy_changed: str | None
     notes: tuple[str, ...]
     evidence: str
 
@@ -126,7 +127,8 @@ def summarise(
         found=tuple(sorted(found, key=lambda run: (run.kind, run.run_id))),
         balance=balance,
         definitions=tuple(_definition(name, policy) for name in (*headline, *delivery)),
-        notes=(*_notes(rows, slots, policy_changed), *_metric_notes(cells)),
+        policy_changed=_policy_note(policy_changed),
+        notes=(*_notes(rows, slots, _policy_note(policy_changed)), *_metric_notes(cells)),
         evidence=evidence,
     )
 
@@ -175,6 +177,10 @@ def _run_line(slot: SlotEvidence, rows: Sequence[ItemRow]) -> RunLine:
     return RunLine(slot.spec.run_id, slot.state, len(states), *counts)
 
 
+def _policy_note(change: str | None) -> str | None:
+    return None if change is None else f"policy changed after the evidence existed (was -> now): {change}"
+
+
 def _notes(rows: Sequence[ItemRow], slots: Sequence[SlotEvidence], policy_changed: str | None) -> list[str]:
     notes = [
         "Figures pool all items of a row of the table (micro average). Failed and owed items count as 0 "
@@ -183,7 +189,7 @@ def _notes(rows: Sequence[ItemRow], slots: Sequence[SlotEvidence], policy_change
         "0 and 1, Student t for other means. Comparisons are not adjusted for their number.",
     ]
     if policy_changed:
-        notes.append(f"policy changed after the evidence existed ({policy_changed})")
+        notes.append(policy_changed)
     drifted = sum(slot.state is SlotState.DRIFTED for slot in slots)
     if drifted:
         notes.append(f"{count(drifted, 'run')} drifted: sent otherwise than planned, not counted.")

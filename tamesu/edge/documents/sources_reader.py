@@ -20,6 +20,7 @@ _SUFFIXES = frozenset({".py", ".yaml", ".yml", ".sh", ".dockerfile"})
 _CACHES = frozenset({"__pycache__", "node_modules"})
 _PINNED = re.compile(r"[^\s@$]+@sha256:[0-9a-f]{64}")
 _FROM = re.compile(r"\s*FROM\s+(?:--platform=\S+\s+)?(\S+)(?:\s+AS\s+(\S+))?\s*$", re.IGNORECASE)
+_COPY_FROM = re.compile(r"\s*(?:COPY|ADD)\s+(?:--\S+\s+)*?--from=(\S+)", re.IGNORECASE)
 _AT = ("execution", "sources")
 
 
@@ -76,7 +77,7 @@ def _files(reading: Reading, document: Document, at: NodePath, written: list[Any
 def _below(folder: Path) -> Iterator[Path]:
     for path in sorted(folder.rglob("*")):
         inside = path.relative_to(folder).parts
-        if path.is_file() and not path.is_symlink() and not _CACHES & set(inside):
+        if path.is_file() and not _CACHES & set(inside):
             yield path
 
 
@@ -135,7 +136,7 @@ def _imported(path: Path) -> set[str]:
 
 def _images(reading: Reading, path: Path, mutable: bool) -> Iterator[str]:
     name = path.name.lower()
-    if "compose" in name and path.suffix in {".yaml", ".yml"}:
+    if path.suffix in {".yaml", ".yml"}:
         found = _compose_images(reading, path)
     elif name.startswith("dockerfile") or path.suffix == ".dockerfile":
         found = _dockerfile_images(reading, path)
@@ -155,7 +156,10 @@ def _note_image(reading: Reading, path: Path, line: int, rule: str, message: str
 
 
 def _compose_images(reading: Reading, path: Path) -> Iterator[tuple[int, str]]:
-    """Only literal images are understood; every other form is refused, never passed over."""
+    """Only literal images are understood; every other form is refused, never passed over.
+
+    YAML that neither is called compose nor holds services is no compose file.
+    """
     label = reading.relative(path)
     try:
         document = read_yaml(label, reading.content(path), merges=MergeKeys.ALLOW)
@@ -164,6 +168,8 @@ def _compose_images(reading: Reading, path: Path) -> Iterator[tuple[int, str]]:
         return
     value = document.value if isinstance(document.value, dict) else {}
     services = value.get("services")
+    if services is None and "compose" not in path.name.lower():
+        return
     if not isinstance(services, dict) or "include" in value:
         _note_image(
             reading, path, 1, "image/unresolvable", "only `services` with literal images are understood",
@@ -184,9 +190,12 @@ def _compose_images(reading: Reading, path: Path) -> Iterator[tuple[int, str]]:
 
 
 def _dockerfile_images(reading: Reading, path: Path) -> Iterator[tuple[int, str]]:
-    text = reading.text(path) or ""
+    """Base images and images copied from; stage names fold case, continued lines are joined."""
     stages: set[str] = set()
-    for number, line in enumerate(text.split("\n"), 1):
+    for number, line in _instructions(reading.text(path) or ""):
+        copied = _COPY_FROM.match(line)
+        if copied is not None and copied[1].casefold() not in stages and not copied[1].isdigit():
+            yield number, copied[1]
         if not re.match(r"\s*FROM\s", line, re.IGNORECASE):
             continue
         found = _FROM.match(line)
@@ -195,7 +204,23 @@ def _dockerfile_images(reading: Reading, path: Path) -> Iterator[tuple[int, str]
                 reading, path, number, "image/unresolvable", "the base image cannot be resolved",
                 "write FROM name@sha256:<digest>",
             )  # fmt: skip
-        elif found[1] not in stages and found[1] != "scratch":
+        elif found[1].casefold() not in stages and found[1] != "scratch":
             yield number, found[1]
         if found is not None and found[2]:
-            stages.add(found[2])
+            stages.add(found[2].casefold())
+
+
+def _instructions(text: str) -> Iterator[tuple[int, str]]:
+    """Yield the instructions of a Dockerfile with the line they start on."""
+    start, held = 1, ""
+    for number, line in enumerate(text.split("\n"), 1):
+        if held and line.lstrip().startswith("#"):
+            continue
+        if not held:
+            start = number
+        held += line
+        if held.rstrip().endswith("\\"):
+            held = held.rstrip()[:-1] + " "
+            continue
+        yield start, held
+        held = ""

@@ -37,6 +37,7 @@ def read_evidence(project: Project, spec: RunSpec, cache: DigestCache) -> RunEvi
         unclosed=held_by is None and bool(unclosed_attempts(paths, spec.run_id, attempts.values())),
         holder=held_by,
         problem=problem,
+        logs_absent=any(a.log is not None and not (run.folder / a.log).exists() for a in attempts.values()),
     )
 
 
@@ -58,15 +59,13 @@ def inventory_problem(run: RunPaths, record: RunRecord, cache: DigestCache) -> s
     for name, entry in record.items.items():
         files = [("result.yml", entry.result), *entry.artifacts.items()]
         for relative, sha256 in files:
-            path = run.item(name) / relative
+            place = f"items/{name}/{relative}"
             try:
-                same = cache.digest(path) == sha256
+                same = cache.digest(run.item(name) / relative) == sha256
             except OSError:
-                return f"{path}: is missing; restore it, or rebuild it from the log with `tamesu rescore`"
+                return f"{place}: is missing; restore it, or rebuild it from the log with `tamesu rescore`"
             if not same:
-                return (
-                    f"{path}: differs from its inventory; restore it, or rebuild it from the log with `tamesu rescore`"
-                )
+                return f"{place}: differs from its inventory; restore it, or rebuild it with `tamesu rescore`"
     return None
 
 

@@ -44,9 +44,7 @@ def parse_record(content: bytes, kind: type[T], where: str) -> T:
         return msgspec.convert(yaml.load(content, Loader=_Loader), kind, strict=True)
     except (yaml.YAMLError, msgspec.ValidationError, UnicodeDecodeError, ValueError) as error:
         line = str(error).splitlines()[0] if str(error) else type(error).__name__
-        raise EvidenceError(
-            f"{where}: is not a valid {kind.__name__}: {line}; restore it from version control"
-        ) from None
+        raise EvidenceError(f"{where}: does not hold what it must: {line}; restore it from version control") from None
 
 
 def read_record(path: Path, kind: type[T]) -> T:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -55,17 +56,23 @@ def generation_from_log(header: EvalSpec, claims: dict[str, Any], request: Attem
         "timeout_seconds": header.model_generate_config.attempt_timeout,
         "dataset": _dataset_digest(request),
     }
-    for name in _LIMITS:
-        limit = getattr(header.config, name)
-        if limit is not None:
-            values[f"limit/{name}"] = limit
-    arguments = {k: v for k, v in header.task_args_passed.items() if k != "dataset"}
-    values |= {f"task_arg/{name}": value for name, value in arguments.items()}
+    limits = {name: getattr(header.config, name) for name in _LIMITS}
+    arguments = {name: value for name, value in header.task_args_passed.items() if name != "dataset"}
+    _replace(values, "limit/", {name: value for name, value in limits.items() if value is not None}, _LIMITS)
+    _replace(values, "task_arg/", arguments, None)
     for source in request.spec.sources:
         values[f"source/{source.target}"] = file_digest(request.paths.sources / source.target)
     if request.spec.recordings is not None:
         values["recordings"] = file_digest(request.paths.recordings)
     return values
+
+
+def _replace(values: dict[str, Json], prefix: str, found: Mapping[str, Any], only: Sequence[str] | None) -> None:
+    """Put what stands in the log in the place of what it claims; a claim that does not stand there is dropped."""
+    for name in [name for name in values if name.startswith(prefix)]:
+        if only is None or name.removeprefix(prefix) in only:
+            del values[name]
+    values |= {f"{prefix}{name}": value for name, value in found.items()}
 
 
 def _dataset_digest(request: AttemptRequest) -> str:
@@ -82,6 +89,15 @@ def _dataset_digest(request: AttemptRequest) -> str:
 def _disagreement(header: EvalSpec, claims: dict[str, Any], request: AttemptRequest) -> str | None:
     """Return the first native field that differs from what the run would have set."""
     spec = request.spec
+    for source in spec.scoring_sources:
+        if file_digest(request.paths.sources / source.target) != source.sha256:
+            return f"the sealed scoring source {source.target} is not what the run froze"
+    declared = spec.limits.message_limit
+    stated = header.config.message_limit
+    if declared is not None and (stated is None or stated > declared):
+        return "its field message_limit is above what the run set"
+    if header.config.epochs not in {None, 1}:
+        return "its field epochs is not 1"
     generation = claims["generation"]
     parameters = {
         name.removeprefix("parameter/"): value for name, value in generation.items() if name.startswith("parameter/")

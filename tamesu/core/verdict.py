@@ -1,0 +1,42 @@
+"""The state of one item from its sample: the mapping from what Inspect recorded to what it means here."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from tamesu.base.model.evidence import Fault, ItemState, SampleEvidence
+from tamesu.base.model.manifest import MechanicalCheck
+from tamesu.base.model.plan import RunSpec
+
+
+@dataclass(frozen=True, slots=True)
+class Verdict:
+    """The state of an item and why it failed; `retryable` is False for what is complete."""
+
+    state: ItemState
+    retryable: bool
+    error: Fault | None
+
+
+def item_verdict(spec: RunSpec, sample: SampleEvidence | None) -> Verdict:
+    """Return the state of one item from its sample, if the log has one."""
+    if sample is None:
+        return Verdict("failed", True, Fault("MissingSample", "the log holds no sample of this item"))
+    if sample.interrupted or sample.in_flight:
+        return Verdict("failed", True, Fault("Interrupted", "the process ended before this sample did"))
+    if sample.error is not None:
+        return Verdict("failed", True, sample.error)
+    missing = _missing_scores(spec.policy.mechanical, sample)
+    if missing:
+        names = ", ".join(missing)
+        return Verdict("failed", False, Fault("MissingScore", f"no numeric score from {names}"))
+    if spec.paid and (sample.calls_without_usage or (sample.usage is None and sample.answered)):
+        message = "a reply stated no usage, so its cost is unknown and cost_limit could not act"
+        return Verdict("failed", False, Fault("MissingUsage", message))
+    return Verdict("complete", False, None)
+
+
+def _missing_scores(checks: Sequence[MechanicalCheck], sample: SampleEvidence) -> list[str]:
+    numbers = {score.name for score in sample.scores if score.number is not None}
+    return [check.scorer for check in checks if check.scorer not in numbers]
