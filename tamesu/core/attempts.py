@@ -27,7 +27,7 @@ class Closing:
     calls_lost: int
 
 
-def attempt_state(log_status: str | None, survived: bool, any_sample: bool) -> AttemptState:
+def attempt_state(log_status: str | None, *, survived: bool, any_sample: bool) -> AttemptState:
     """Return how an attempt ended; `survived` says that its own process closes it.
 
     One that ended by itself without a single sample asked nothing: it is faulted and uses up no try.

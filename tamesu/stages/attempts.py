@@ -108,7 +108,7 @@ def close(
     samples, error = _samples(backend, closed)
     fault = closed.error or error or fault
     corrupt = closed.error is not None or error is not None
-    state = "corrupt" if corrupt else attempt_state(closed.status, survived, bool(samples))
+    state = "corrupt" if corrupt else attempt_state(closed.status, survived=survived, any_sample=bool(samples))
     verdict = close_attempt(request.spec, request.asked, samples, state, closed.in_flight_known)
     dataset = request.paths.attempt_dataset(request.attempt)
     record = AttemptRecord(

@@ -235,7 +235,7 @@ def test_owed_reviews_are_no_figure() -> None:
 def test_money_other_runs_policy_and_failures_are_told() -> None:
     spec = make_spec(["a", "b"])
     broken = replace(make_result(spec, "b"), outcome=Outcome("invalid_artifact", "undecodable_image"))
-    found = FoundRun("old--run", "stale", ("prompt user.md.j2 changed",), 0.25, "git checkout the prompt")
+    found = FoundRun("old--run", "stale", ("prompt user.md.j2 changed",), 0.25)
     summary = summarise(
         make_eval(),
         [make_slot(spec, [make_failure(spec, "a"), broken])],
@@ -250,7 +250,7 @@ def test_money_other_runs_policy_and_failures_are_told() -> None:
             "Spent 1.2500 USD; at most 0.5000 USD more",
             "old--run",
             "prompt user.md.j2 changed",
-            "policy changed after the evidence existed (pass_at was 1.0, now 0.5)",
+            "policy changed after the evidence existed (was -> now): pass_at was 1.0, now 0.5",
             "TimeoutError: connection reset",
             "invalid_artifact: undecodable_image",
             "awaiting review",
