@@ -132,7 +132,7 @@ def _show_notes(plan: EvalPlan) -> None:
     for line in _found_lines(plan.found):
         say(line)
     if plan.policy_changed:
-        say(f"policy changed after the evidence existed (was -> now): {plan.policy_changed}")
+        say(f"policy changed after the evidence existed (was, now): {plan.policy_changed}")
     absent = sum(slot.logs_absent for slot in plan.slots)
     if absent:
         say(f"logs of {absent} run(s) are absent (a clone or package): figures stand, re-ingesting is not possible")

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 import os
+import re
 import signal
 import subprocess
 import sys
@@ -135,13 +136,14 @@ def _snakemake(project: Project, plan: WorkflowPlan, plan_file: Path) -> Ended:
 
 
 def _tell_errors(told: Path, project: Project, code: int) -> None:
-    """Print the one-line errors of the jobs, or Snakemake's own last words when it failed without one."""
+    """Print the one-line errors of the jobs, or Snakemake's own reason when it failed without one."""
     lines = told.read_text(encoding="utf-8", errors="replace").splitlines()
-    own = dict.fromkeys(line for line in lines if line.startswith("tamesu: "))
+    own = dict.fromkeys(line.removeprefix("tamesu: ") for line in lines if line.startswith("tamesu: "))
     if code != 0 and not own:
-        own = dict.fromkeys(lines[-15:])
+        reasons = [line.strip() for line in lines if re.match(r"\s*[\w.]*(Error|Exception)\b", line)]
+        own = dict.fromkeys([f"Snakemake failed: {reasons[-1] if reasons else 'no reason given'}"])
     for line in own:
-        click.echo(line, err=True)
+        warn(line)
     if code != 0:
         warn(f"what Snakemake said is in {project.relative(told)}")
 

@@ -192,7 +192,7 @@ class Difference:
     def __str__(self) -> str:
         if self.name in {"dataset", "recordings"} or self.name.startswith("source/"):
             return f"{self.name} changed"
-        return f"{self.name} changed ({_short(self.was)} -> {_short(self.now)})"
+        return f"{self.name} changed (was {_short(self.was)}, now {_short(self.now)})"
 
 
 def _short(value: Json) -> str:

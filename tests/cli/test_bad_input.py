@@ -256,11 +256,11 @@ def test_a_damaged_record_is_named_and_kept(
     told = call(banked_shapes, "status")
     assert told.code == 0
     assert told.out.startswith(f"{NAME}: partial; 7/8 runs banked\n  sketcher-small x terse rep 1: failed")
-    assert f"{first_run(banked_shapes).name}/{name}: is not a valid" in told.out
+    assert f"{first_run(banked_shapes).name}/{name}: does not hold what it must" in told.out
     assert call(banked_shapes, "status", "--check").code == 1
     planned = call(banked_shapes, "plan")
     assert planned.code == 0
-    assert f"{name}: is not a valid" in planned.out
+    assert f"{name}: does not hold what it must" in planned.out
     assert evidence(banked_shapes) == before
 
 
@@ -271,7 +271,7 @@ def test_a_damaged_record_asks_nothing_again(banked_shapes: ShapesProject) -> No
     assert done.code == 1
     errors(done)
     assert done.out.count("not banked: ") == 1
-    assert "run.yml: is not a valid RunRecord" in done.out
+    assert "run.yml: does not hold what it must" in done.out
     assert len(banked_shapes.calls()) == calls
     assert evidence(banked_shapes) == before
 
@@ -294,7 +294,7 @@ def test_an_altered_item_is_named(name: str, content: bytes, banked_shapes: Shap
     told = call(banked_shapes, "status")
     assert "7/8 runs banked" in told.out
     assert (
-        f"{name}: differs from its inventory; restore it, or rebuild it from the log with `tamesu rescore`" in told.out
+        f"{name}: differs from its inventory; restore it, or rebuild it with `tamesu rescore`" in told.out
     )
     assert evidence(banked_shapes) == before
 
@@ -317,7 +317,7 @@ def test_rescore_rebuilds_what_was_damaged(banked_shapes: ShapesProject, call: C
         ("inspect/spec.json", b'{"a": 1}', 1, "inspect/spec.json: is damaged"),
         ("inspect/attempt-01.eval", b"PK no zip", 2, "attempt-01.eval: was altered after attempt 1 recorded it"),
         ("inspect/attempt-01.eval", b"", 2, "attempt-01.eval: was altered after attempt 1 recorded it"),
-        ("attempts/01.yml", b"hello", 1, "attempts/01.yml: is not a valid AttemptRecord"),
+        ("attempts/01.yml", b"hello", 1, "attempts/01.yml: does not hold what it must"),
     ],
     ids=["spec-torn", "spec-of-another-kind", "log-altered", "log-empty", "attempt-damaged"],
 )

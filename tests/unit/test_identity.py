@@ -265,11 +265,11 @@ def test_differences_are_named() -> None:
     was = {"a": 1, "b": None, "dataset": "1" * 64, "source/task.py": "2" * 64, "long": "x" * 100}
     now = {"a": 2, "c": None, "dataset": "3" * 64, "source/task.py": "4" * 64, "long": "y" * 100}
     assert [str(difference) for difference in differences(was, now)] == [
-        "a changed (1 -> 2)",
-        "b changed (absent -> absent)",
-        "c changed (absent -> absent)",
+        "a changed (was 1, now 2)",
+        "b changed (was absent, now absent)",
+        "c changed (was absent, now absent)",
         "dataset changed",
-        f"long changed ({'x' * 57}... -> {'y' * 57}...)",
+        f"long changed (was {'x' * 57}..., now {'y' * 57}...)",
         "source/task.py changed",
     ]
     assert differences(was, dict(reversed(was.items()))) == ()

@@ -193,7 +193,7 @@ def test_a_changed_judgement_keeps_the_run_banked_and_is_shown() -> None:
     now = make_identity(SPEC.identity.generation, SPEC.identity.scoring, {"pass_at": 2}, content_fingerprint([]))
     spec = replace(SPEC, identity=now)
     found = slot(spec, evidence(spec, ALL, record=record(replace(SPEC, identity=then), ALL)))
-    assert (found.state, found.policy_then) == (SlotState.BANKED, "pass_at changed (1 -> 2)")
+    assert (found.state, found.policy_then) == (SlotState.BANKED, "pass_at changed (was 1, now 2)")
 
 
 @pytest.mark.parametrize(
@@ -346,10 +346,10 @@ BASE = {"dataset": "1" * 64, "repetition": 1, "parameter/temperature": 0.7, "sou
 @pytest.mark.parametrize(
     ("generation", "scoring", "causes"),
     [
-        ({"parameter/temperature": 0.8}, {}, ("parameter/temperature changed (0.7 -> 0.8)",)),
-        ({"parameter/top_p": 0.9}, {}, ("parameter/top_p changed (absent -> 0.9)",)),
+        ({"parameter/temperature": 0.8}, {}, ("parameter/temperature changed (was 0.7, now 0.8)",)),
+        ({"parameter/top_p": 0.9}, {}, ("parameter/top_p changed (was absent, now 0.9)",)),
         ({"source/task.py": "3" * 64}, {}, ("source/task.py changed",)),
-        ({}, {"artifacts/max_bytes": 9}, ("artifacts/max_bytes changed (absent -> 9)",)),
+        ({}, {"artifacts/max_bytes": 9}, ("artifacts/max_bytes changed (was absent, now 9)",)),
         ({"dataset": "9" * 64}, {}, ("the order of the dataset changed",)),
     ],
 )

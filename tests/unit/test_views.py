@@ -250,7 +250,7 @@ def test_money_other_runs_policy_and_failures_are_told() -> None:
             "Spent 1.2500 USD; at most 0.5000 USD more",
             "old--run",
             "prompt user.md.j2 changed",
-            "policy changed after the evidence existed (was -> now): pass_at was 1.0, now 0.5",
+            "policy changed after the evidence existed (was, now): pass_at was 1.0, now 0.5",
             "TimeoutError: connection reset",
             "invalid_artifact: undecodable_image",
             "awaiting review",

@@ -34,7 +34,7 @@ class Fault:
     message: str
 
     def __str__(self) -> str:
-        return self.message if self.message.startswith(self.type) else f"{self.type}: {self.message}"
+        return f"{self.type}: {self.message}"
 
 
 @dataclass(frozen=True, slots=True)

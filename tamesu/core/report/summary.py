@@ -178,7 +178,7 @@ def _run_line(slot: SlotEvidence, rows: Sequence[ItemRow]) -> RunLine:
 
 
 def _policy_note(change: str | None) -> str | None:
-    return None if change is None else f"policy changed after the evidence existed (was -> now): {change}"
+    return None if change is None else f"policy changed after the evidence existed (was, now): {change}"
 
 
 def _notes(rows: Sequence[ItemRow], slots: Sequence[SlotEvidence], policy_changed: str | None) -> list[str]:

@@ -6,6 +6,7 @@ well before the digest was taken, so that a write within the clock's grain canno
 
 from __future__ import annotations
 
+import errno
 import os
 import stat
 import time
@@ -29,9 +30,10 @@ class _Entry(msgspec.Struct, array_like=True):
 def file_digest(path: Path) -> str:
     """Return the SHA-256 of a regular file's bytes, read in pieces; symlinks are not followed."""
     handle = os.open(path, os.O_RDONLY | os.O_NOFOLLOW | os.O_CLOEXEC | os.O_NONBLOCK)
+    if not stat.S_ISREG(os.fstat(handle).st_mode):
+        os.close(handle)
+        raise OSError(errno.EINVAL, "is not a regular file", str(path))
     with os.fdopen(handle, "rb") as stream:
-        if not stat.S_ISREG(os.fstat(stream.fileno()).st_mode):
-            raise OSError(f"{path} is not a regular file")
         digest = StreamDigest()
         while piece := stream.read(_PIECE):
             digest.update(piece)

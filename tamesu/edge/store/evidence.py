@@ -28,12 +28,15 @@ def read_evidence(project: Project, spec: RunSpec, cache: DigestCache) -> RunEvi
         attempts = dict(read_attempts(run))
         record = read_run_record(project, run, cache) if run.record.exists() else None
         problem = None if record is None else inventory_problem(run, record, cache)
+        digests = {path.stem: cache.digest(path) for path in attempts}
     except EvidenceError as error:
         return RunEvidence(holder=held_by, problem=str(error))
+    except OSError as error:
+        return RunEvidence(holder=held_by, problem=f"{error.filename}: {error.strerror}; restore it")
     return RunEvidence(
         record=record,
         attempts=tuple(attempts.values()),
-        attempt_digests={path.stem: cache.digest(path) for path in attempts},
+        attempt_digests=digests,
         unclosed=held_by is None and bool(unclosed_attempts(paths, spec.run_id, attempts.values())),
         holder=held_by,
         problem=problem,
@@ -78,7 +81,7 @@ def other_records(project: Project, ref: EvalRef, planned: Iterable[str], cache:
             continue
         try:
             found.append(read_run_record(project, RunPaths(path.parent), cache))
-        except EvidenceError:
+        except (EvidenceError, OSError):
             continue
     return tuple(found)
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import ast
 import math
 from collections.abc import Iterable, Iterator
 from pathlib import Path
@@ -83,10 +84,20 @@ def _states_no_usage(event: ModelEvent) -> bool:
 
 
 def _fault(message: str) -> Fault:
-    """Inspect records errors as their repr: `ValueError('...')`."""
-    head = message.partition("(")[0].rpartition(".")[2]
-    name = head if head.isidentifier() and len(head) < 80 else "SampleError"
-    return Fault(name, " ".join(message.split())[:500])
+    """Inspect records errors as their repr: `ValueError('...')` is told as a class and its text."""
+    head, _, rest = message.partition("(")
+    name = head.rpartition(".")[2]
+    if not name.isidentifier() or len(name) > 80:
+        return Fault("SampleError", _one_line(message))
+    try:
+        text = ast.literal_eval(rest[:-1]) if rest.endswith(")") else message
+    except (SyntaxError, ValueError, MemoryError, RecursionError):
+        text = message
+    return Fault(name, _one_line(text if isinstance(text, str) else message))
+
+
+def _one_line(text: str) -> str:
+    return " ".join(text.split())[:500]
 
 
 def _spans(events: Iterable[ModelEvent]) -> Iterator[tuple[float, float]]:
