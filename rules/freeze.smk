@@ -25,3 +25,14 @@ rule frozen_dataset:
         run=PLAN.one_of(PLAN.unfrozen),
     shell:
         "test -s {output:q}"
+
+
+rule private_file_not_here:
+    output:
+        update(f"{RUN}/inspect/{{file}}"),
+    wildcard_constraints:
+        run=PLAN.one_of(PLAN.not_here),
+        file=".+",
+    shell:
+        "echo 'tamesu: {wildcards.run}: its log and frozen dataset are not here (a clone or package);"
+        " nothing was done' >&2; exit 2"

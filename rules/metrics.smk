@@ -1,9 +1,19 @@
 """Metrics: the tables of an eval, made from item results that verify.
 
-Input   the receipts of what is ingested first, run.yml of the other slots, and a marker that is newer than the table when it was made from other
-        evidence, whatever the file times say
+Input   a marker that is newer than the table when it was made from other evidence, whatever the file times say,
+        and the marker that everything is ingested: a plain file when nothing is owed, else made from the
+        receipts of ingest. So the set of inputs is the same before and after a run.
 Output  tables/items.csv, tables/runs.csv (and tables/evidence.yml, report.yml of each run beside them)
 """
+
+
+rule ingested:
+    input:
+        PLAN.ingests,
+    output:
+        touch("{marker}"),
+    wildcard_constraints:
+        marker=PLAN.one_of(PLAN.ingested_markers),
 
 
 rule metrics:
@@ -12,10 +22,7 @@ rule metrics:
             f".tamesu/want/{EVAL}/tables/items.csv",
             f".tamesu/want/{EVAL}/tables/runs.csv",
         ],
-        ingested=PLAN.ingests,
-        present=lambda wildcards: [
-            ancient(path) for path in PLAN.records_present(wildcards)
-        ],
+        ingested=f".tamesu/want/{EVAL}/ingested",
     output:
         item_table=report(
             f"{EVAL}/tables/items.csv",

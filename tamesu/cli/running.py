@@ -8,6 +8,7 @@ import re
 import signal
 import subprocess
 import sys
+from collections.abc import Sequence
 from contextlib import suppress
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -15,6 +16,7 @@ from pathlib import Path
 import click
 
 from tamesu.base.errors import BudgetRefused, Refused, UsageError
+from tamesu.base.model.manifest import EvalRef
 from tamesu.base.model.workflow import WorkflowPlan
 from tamesu.cli.outcome import show_outcome
 from tamesu.cli.session import chosen, project_here, say, warn
@@ -51,22 +53,34 @@ def _work_off(name: str | None, pay_usd: float | None, retries: Retries) -> None
     if pay_usd is not None and not (math.isfinite(pay_usd) and pay_usd >= 0):
         raise UsageError(f"--pay-usd {pay_usd}: is no amount in US dollars; give a number from 0 up")
     ceiling = _UNLIMITED if pay_usd is None else pay_usd
-    plan = make_workflow_plan(project, refs, Grouping.BATCHED, retries, ceiling)
-    for line in plan.broken:
-        warn(line)
-    if plan.broken:
-        raise SystemExit(1)
-    if name is None:
-        plan = _without_drafts(plan)
-    _refuse(plan, ceiling)
+    plan = _plan(project, refs, retries, ceiling, name)
     ended = Ended(0, 0)
     if plan.launches or any(one.stale for one in plan.evals):
         ended = _snakemake(project, plan, save_plan(project, plan))
+    if any(launch.mode == "ingest" for launch in plan.launches) and ended == Ended(0, 0):
+        # what an earlier process left is judged only now; what still owes something is worked off as well
+        plan = _plan(project, refs, retries, ceiling, name)
+        if plan.launches:
+            ended = _snakemake(project, plan, save_plan(project, plan))
     incomplete = show_outcome(project, [project.find_ref(one.name) for one in plan.evals])
     if ended.interrupted:
         raise SystemExit(ended.interrupted)
     if incomplete or ended.failed:
         raise SystemExit(1)
+
+
+def _plan(
+    project: Project, refs: Sequence[EvalRef], retries: Retries, ceiling: float, name: str | None
+) -> WorkflowPlan:
+    """Return the plan of this invocation. Raises Refused before anything starts when some of it may not."""
+    plan = make_workflow_plan(project, refs, Grouping.BATCHED, retries, ceiling)
+    for line in plan.broken:
+        warn(line)
+    if plan.broken:
+        raise SystemExit(1)
+    plan = _without_drafts(plan) if name is None else plan
+    _refuse(plan, ceiling)
+    return plan
 
 
 def _without_drafts(plan: WorkflowPlan) -> WorkflowPlan:

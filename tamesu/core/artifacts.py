@@ -43,7 +43,7 @@ MANIFEST_TOO_LARGE = "manifest_too_large"
 _SHOWN = 200
 _DRIVE = re.compile(r"[A-Za-z]:")
 _RESERVED_CHARACTERS = frozenset('<>:"|?*')
-_RESERVED_STEM = re.compile(r"(CON|PRN|AUX|NUL|CONIN\$|CONOUT\$|(COM|LPT)[0-9¹²³])", re.IGNORECASE)
+RESERVED_STEM = re.compile(r"(CON|PRN|AUX|NUL|CONIN\$|CONOUT\$|(COM|LPT)[0-9¹²³])", re.IGNORECASE)
 # A folder of this name would be a repository of its own, whose configuration git obeys.
 _REPOSITORY_NAMES = frozenset({".git", "git~1"})
 _UNSEEN = frozenset({"Cc", "Cf", "Cs", "Zl", "Zp"})
@@ -198,7 +198,7 @@ def _segment_fault(segment: str) -> str | None:
         segment[-1] in ". "
         or segment.casefold() in _REPOSITORY_NAMES
         or not _RESERVED_CHARACTERS.isdisjoint(segment)
-        or _RESERVED_STEM.fullmatch(stem) is not None
+        or RESERVED_STEM.fullmatch(stem) is not None
     )
     return RESERVED_NAME if reserved else None
 

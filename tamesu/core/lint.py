@@ -9,6 +9,7 @@ from dataclasses import dataclass
 
 from tamesu.base.canonical import Json
 from tamesu.base.model.manifest import Eval
+from tamesu.core.artifacts import RESERVED_STEM
 from tamesu.core.matrix import Matrix
 from tamesu.core.metrics.catalogue import known_metric_names
 from tamesu.core.parameters import REFUSED
@@ -57,9 +58,9 @@ def _unsupported(evaluation: Eval) -> Iterator[Remark]:
     if "dataset" in evaluation.execution.task_args:
         yield Remark(
             ("execution", "task_args", "dataset"),
-            "task-args/dataset",
-            "task argument 'dataset' is the frozen dataset's",
-            "remove it, or rename the task's parameter",
+            "task/args",
+            "'dataset' names the frozen dataset, which is passed to every task",
+            "remove it or rename the parameter",
         )
 
 
@@ -68,6 +69,9 @@ def _names(evaluation: Eval) -> Iterator[Remark]:
     for number, arm in enumerate(evaluation.arms):
         if folded[arm.id.casefold()] > 1:
             yield Remark(("arms", number, "id"), "id/repeated", f"arm '{arm.id}' repeats", "rename one arm")
+        if RESERVED_STEM.fullmatch(arm.id):
+            message = f"'{arm.id}' is a device's name on some systems"
+            yield Remark(("arms", number, "id"), "id/reserved", message, "choose another ID")
     if evaluation.name != evaluation.ref.eval:
         yield Remark(
             ("name",),

@@ -42,6 +42,8 @@ def slot(spec: RunSpec, evidence: RunEvidence) -> Slot:
     complete = sum(entry.state == "complete" for entry in items.values())
     pending = tuple(name for name in spec.items if name not in items or not is_final(items[name], spec.max_attempts))
     unclosed = evidence.unclosed or _not_ingested(evidence)
+    waiting = _finished_elsewhere(evidence)
+    pending = tuple(name for name in pending if name not in waiting)
     problem = _identity_problem(spec, record) or _altered_attempt(evidence)
     if not unclosed:
         # while an ingestion is owed, results may lie there that run.yml does not know yet
@@ -130,6 +132,13 @@ def _not_ingested(evidence: RunEvidence) -> bool:
     """Closed attempts that run.yml does not know yet."""
     ingested = {} if evidence.record is None else evidence.record.attempts
     return any(number not in ingested for number in evidence.attempt_digests or {})
+
+
+def _finished_elsewhere(evidence: RunEvidence) -> frozenset[str]:
+    """Items that closed attempts finished and ingestion has still to judge; they are not asked meanwhile."""
+    ingested = {} if evidence.record is None else evidence.record.attempts
+    waiting = (attempt for attempt in evidence.attempts if f"{attempt.attempt:02d}" not in ingested)
+    return frozenset(item for attempt in waiting for item in attempt.finished)
 
 
 def _altered_attempt(evidence: RunEvidence) -> str | None:

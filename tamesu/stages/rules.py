@@ -8,6 +8,7 @@ import re
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
+from typing import Any
 
 from tamesu.base.errors import UsageError
 from tamesu.base.model.workflow import PlannedEval, PlannedLaunch, PlannedRun, WorkflowPlan
@@ -66,30 +67,30 @@ class RulesView:
         """Return what ingestion waits for; a launch that only ingests waits for nothing."""
         return [f"{RECEIPTS}/execute-{launch_id}"] if launch_id in self.executing else []
 
-    def eval_name(self, wildcards: object) -> str:
-        """Return the eval that the wildcards case, experiment and eval name."""
-        return "/".join(str(getattr(wildcards, part)) for part in ("case", "experiment", "eval"))
-
-    def ingests(self, wildcards: object) -> list[str]:
-        """Return the receipts of what this invocation may ingest before the views of an eval are made.
+    def ingests(self, wildcards: Any) -> list[str]:
+        """Return the receipts of what is ingested before the views of the eval whose marker is asked for.
 
         Runs that may not start are no input: the views show them as owed.
         """
-        launches = [run.launch for run in self._slots(wildcards) if run.launch is not None]
-        allowed = [launch for launch in dict.fromkeys(launches) if self.launches[launch].allowed]
-        return [f"{RECEIPTS}/ingest-{launch}" for launch in allowed]
+        folder = str(wildcards.marker).removeprefix(".tamesu/want/").removesuffix("/ingested")
+        names = {one.name for one in self.plan.evals if one.folder == folder}
+        launches = [one.id for one in self.plan.launches if one.allowed and one.eval in names]
+        return [f"{RECEIPTS}/ingest-{launch}" for launch in launches]
 
-    def records_present(self, wildcards: object) -> list[str]:
-        """Return the run records that lie there and have no producer."""
-        return [
-            f"{run.folder}/run.yml"
-            for run in self._slots(wildcards)
-            if run.launch is None and Path(run.folder, "run.yml").exists()
-        ]
+    @property
+    def working(self) -> tuple[str, ...]:
+        """Evals of which some launch may start; only these have to be ingested before their views are made."""
+        return tuple(dict.fromkeys(one.eval for one in self.plan.launches if one.allowed))
 
-    def _slots(self, wildcards: object) -> list[PlannedRun]:
-        planned = self.evals.get(self.eval_name(wildcards))
-        return [] if planned is None else [self.runs[name] for name in planned.runs]
+    @property
+    def ingested_markers(self) -> tuple[str, ...]:
+        """The markers 'everything is ingested' of the evals that are worked off."""
+        return tuple(f".tamesu/want/{self.evals[name].folder}/ingested" for name in self.working)
+
+    @property
+    def not_here(self) -> tuple[str, ...]:
+        """Runs that owe nothing and whose private folder is not on this machine."""
+        return tuple(run.run_id for run in self.plan.runs if run.launch is None and not run.frozen)
 
     @property
     def _asked_for(self) -> tuple[PlannedEval, ...]:

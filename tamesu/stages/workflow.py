@@ -45,7 +45,9 @@ def make_workflow_plan(
     _forget_receipts(project, launches)
     stale = {str(one.evaluation.ref): stale_views(project, one, cache) for one in planned}
     for one in planned:
-        _mark_wants(project, one.evaluation.ref, stale[str(one.evaluation.ref)])
+        ref = one.evaluation.ref
+        working = any(launch.allowed for launch in launches if launch.eval == str(ref))
+        _mark_wants(project, ref, stale[str(ref)], evidence_digest(project, one, cache), working)
     cache.save()
     return WorkflowPlan(
         invocation=uuid.uuid4().hex[:16],
@@ -146,20 +148,35 @@ def stale_views(project: Project, planned: Planned, cache: DigestCache) -> tuple
     return tuple(path for path, evidence in made.items() if evidence != wanted)
 
 
-def _mark_wants(project: Project, ref: EvalRef, stale: Sequence[Path]) -> None:
-    """Give each derived file's marker a time: old on a match, newer than the file on a mismatch.
+def _mark_wants(project: Project, ref: EvalRef, stale: Sequence[Path], wanted: str, working: bool) -> None:
+    """Write the marker of each derived file: old on a match, new in time and content on a mismatch.
 
     Whatever the file times say after a clone, an unpack or an undone edit, Snakemake then rebuilds exactly
-    what was made from other evidence.
+    what was made from other evidence. The content differs each time, since Snakemake passes over a newer
+    input that holds what it held before. While runs are worked off (`working`), all views are out of date, and
+    the file that says 'everything is ingested' is missing, so that it has to be made first.
     """
     for path in derived_files(project.eval(ref), project.page(ref)):
         marker = project.want(path)
-        marker.parent.mkdir(parents=True, exist_ok=True)
-        marker.touch()
-        when: float = _OLD
-        if path in stale:
+        if working or path in stale:
+            write_marker(marker, f"{wanted} {uuid.uuid4().hex}")
             when = max(time.time(), path.stat().st_mtime + 1 if path.exists() else 0)
+        else:
+            write_marker(marker, wanted)
+            when = float(_OLD)
         os.utime(marker, (when, when))
+    ingested = project.want(project.eval(ref).folder / "ingested")
+    if working:
+        ingested.unlink(missing_ok=True)
+    else:
+        write_marker(ingested, "")
+        os.utime(ingested, (_OLD, _OLD))
+
+
+def write_marker(marker: Path, content: str) -> None:
+    """Write a marker in place; it is made anew by every plan, so it need not be durable."""
+    marker.parent.mkdir(parents=True, exist_ok=True)
+    marker.write_text(content, encoding="utf-8")
 
 
 def _forget_receipts(project: Project, launches: Iterable[PlannedLaunch]) -> None:

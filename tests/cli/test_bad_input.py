@@ -293,9 +293,7 @@ def test_an_altered_item_is_named(name: str, content: bytes, banked_shapes: Shap
     before = damage(banked_shapes, name, content)
     told = call(banked_shapes, "status")
     assert "7/8 runs banked" in told.out
-    assert (
-        f"{name}: differs from its inventory; restore it, or rebuild it with `tamesu rescore`" in told.out
-    )
+    assert f"{name}: differs from its inventory; restore it, or rebuild it with `tamesu rescore`" in told.out
     assert evidence(banked_shapes) == before
 
 

@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from tamesu.base.model.manifest import Dataset, FileDigest, Item
+from tamesu.core.artifacts import RESERVED_STEM
 from tamesu.edge.documents.document import Document, DocumentFault, NodePath
 from tamesu.edge.documents.jsonl import Record, read_csv_records, read_records
 from tamesu.edge.documents.reading import Reading
@@ -95,6 +96,11 @@ def _check_ids(reading: Reading, placed: list[_Placed]) -> None:
                 place.document, (*place.path, "id"), "id/repeated", what, "give every item an ID of its own"
             )  # fmt: skip
         seen.setdefault(key, name)
+        if RESERVED_STEM.fullmatch(name):
+            reading.note(
+                place.document, (*place.path, "id"), "id/reserved", f"'{name}' is a device's name on some systems",
+                "choose another ID",
+            )  # fmt: skip
 
 
 def _folded(name: str) -> str:

@@ -30,9 +30,9 @@ def read_evidence(project: Project, spec: RunSpec, cache: DigestCache) -> RunEvi
         problem = None if record is None else inventory_problem(run, record, cache)
         digests = {path.stem: cache.digest(path) for path in attempts}
     except EvidenceError as error:
-        return RunEvidence(holder=held_by, problem=str(error))
+        return RunEvidence(holder=held_by, problem=str(error).replace(f"{project.root}/", ""))
     except OSError as error:
-        return RunEvidence(holder=held_by, problem=f"{error.filename}: {error.strerror}; restore it")
+        return RunEvidence(holder=held_by, problem=f"{project.relative(Path(error.filename))}: {error.strerror}; restore it")
     return RunEvidence(
         record=record,
         attempts=tuple(attempts.values()),
