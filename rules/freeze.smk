@@ -34,5 +34,4 @@ rule private_file_not_here:
         run=PLAN.one_of(PLAN.not_here),
         file=".+",
     shell:
-        "echo 'tamesu: {wildcards.run}: its log and frozen dataset are not here (a clone or package);"
-        " nothing was done' >&2; exit 2"
+        "echo tamesu: {output:q}: is not here '(a clone or package); nothing was done' >&2; exit 2"

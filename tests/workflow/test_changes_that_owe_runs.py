@@ -41,7 +41,7 @@ IMAGE = "services:\n  default:\n    image: registry.example.org/tools/draw@sha25
 def paying(runs: int) -> dict[str, int]:
     """Return the jobs of so many owed runs, with the views that wait for them."""
     owed_rules = ("freeze", "execute", "ingest")
-    return {**dict.fromkeys(owed_rules, runs), **VIEWS, "complete": 1}
+    return {**dict.fromkeys(owed_rules, runs), **VIEWS, "ingested": 1, "complete": 1}
 
 
 def test_an_edited_prompt_owes_the_runs_of_its_arm_and_an_undo_banks_the_old_ones(
@@ -103,10 +103,10 @@ CHANGES = [
         "scorer-source", DRAWING_PY, "MAX_SHAPES = 50", "MAX_SHAPES = 51", "source/drawing.py changed", pays_all=True
     ),
     Change("generation-source", TASK_PY, "One written scene", "A written scene", "source/task.py changed"),
-    Change("limit", MANIFEST, "token_limit: 20000", "token_limit: 20001", "token_limit changed (20000 -> 20001)"),
-    Change("parameter", MANIFEST, "temperature: 0.7", "temperature: 0.6", "temperature changed (0.7 -> 0.6)"),
-    Change("retries", MANIFEST, "retries: 0", "retries: 1", "retries changed (0 -> 1)"),
-    Change("timeout", MANIFEST, "timeout_seconds: 30", "timeout_seconds: 31", "timeout_seconds changed (30 -> 31)"),
+    Change("limit", MANIFEST, "token_limit: 20000", "token_limit: 20001", "token_limit changed (was 20000, now 20001)"),
+    Change("parameter", MANIFEST, "temperature: 0.7", "temperature: 0.6", "temperature changed (was 0.7, now 0.6)"),
+    Change("retries", MANIFEST, "retries: 0", "retries: 1", "retries changed (was 0, now 1)"),
+    Change("timeout", MANIFEST, "timeout_seconds: 30", "timeout_seconds: 31", "timeout_seconds changed (was 30, now 31)"),
     Change(
         "recordings", ANSWERS, "made up for this example", "made up for an example", "recordings changed", pays_all=True
     ),
@@ -156,7 +156,7 @@ def test_a_moved_inspect_pin_blocks_every_generation_in_one_line(banked_paid_sha
     project.edit(config, pinned, "0.3.1")
     assert len(owed(project)) == RUNS
     assert all(
-        causes == [f"inspect_version changed ({pinned} -> 0.3.1)"] for causes in found(project, "stale").values()
+        causes == [f"inspect_version changed (was {pinned}, now 0.3.1)"] for causes in found(project, "stale").values()
     )
     assert "execute" not in project.jobs(config=PAY)
 
