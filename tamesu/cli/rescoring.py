@@ -23,7 +23,8 @@ from tamesu.stages.report import make_report
 def rescore(name: str | None) -> None:
     """Ingest every log again after verifying it, then recompute verdicts, tables and reports. Free.
 
-    A log that is not here leaves its results as recorded; one that was altered is refused, the others go on.
+    A log that is not here leaves its results as recorded; one that was altered is refused, the others go on,
+    and no view is made.
     """
     project = project_here()
     refused = 0
@@ -33,6 +34,8 @@ def rescore(name: str | None) -> None:
         for slot in planned.plan.slots:
             if any(project.eval(ref).run(slot.spec.run_id).attempts.glob("*.yml")):
                 refused = max(refused, _rescore_run(project, ref, slot.spec.run_id))
+        if refused:
+            continue
         planned = plan_eval(project, ref, Grouping.BATCHED, Retries.BOUNDED, cache)
         make_tables(project, planned, cache)
         make_report(project, planned, cache)

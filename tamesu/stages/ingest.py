@@ -77,14 +77,19 @@ def ingest_run(project: Project, backend: Backend, spec: RunSpec, extent: Extent
     made = _run_record(spec, attempts, digests, entries, error, reached)
     if known is not None:
         made = replace(made, identity=known.identity)  # judgement as of the start, whatever it is now
-    write_atomic(run.record, dump_record(made))
-    log_event(
-        paths.call_log(spec.run_id),
-        "run_finished",
-        now(),
-        {"state": made.state, "complete": made.complete, "failed": made.failed},
-    )
+    _write_record(project, spec, made)
     return made
+
+
+def _write_record(project: Project, spec: RunSpec, made: RunRecord) -> None:
+    """Write run.yml, and tell the call log, unless it says the same already."""
+    paths = project.eval(spec.ref)
+    place, content = paths.run(spec.run_id).record, dump_record(made)
+    if place.exists() and place.read_bytes() == content:
+        return
+    write_atomic(place, content)
+    counts = {"state": made.state, "complete": made.complete, "failed": made.failed}
+    log_event(paths.call_log(spec.run_id), "run_finished", now(), counts)
 
 
 def _previous(run: RunPaths) -> RunRecord | None:

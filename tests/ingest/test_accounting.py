@@ -86,7 +86,7 @@ class TestFailuresCount:
         project.edit_eval("tolerate_failed: 0.34", "tolerate_failed: 0")
         plan = project.plan()
         assert [run["state"] for run in plan["runs"]] == ["failed"]
-        assert "tolerate_failed changed (0.34 -> 0.0)" in plan["policy_changed"]
+        assert "tolerate_failed changed (was 0.34, now 0.0)" in plan["policy_changed"]
         assert work_off(project).told == ""
         project.edit_eval("tolerate_failed: 0\n", "tolerate_failed: 0.34\n")
         assert project.states() == {"banked": 1}

@@ -116,7 +116,7 @@ class TestScores:
     def test_a_call_that_fails_is_a_retryable_error_without_scores(self, scored: ShapesProject) -> None:
         found = result(scored, "call-fails")
         assert (found["state"], found["retryable"], found["scores"]) == ("failed", True, {})
-        assert found["error"] == {"type": "RecordedError", "message": "RecordedError('connection reset by peer')"}
+        assert found["error"] == {"type": "RecordedError", "message": "connection reset by peer"}
         assert (found["answer"], found["stop_reason"], found["usage"]) == ("none", None, None)
 
     def test_answers_that_are_no_text_are_told_apart(self, scored: ShapesProject) -> None:

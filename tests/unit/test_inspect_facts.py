@@ -357,6 +357,7 @@ class TestEnvironment:
         assert not Path(seen["GIT_DIR"]).exists()
         assert all(seen[f"XDG_{kind}_HOME"].startswith(str(work)) for kind in ("DATA", "CONFIG", "CACHE", "STATE"))
 
+    @pytest.mark.long
     def test_stray_settings_cannot_change_a_run(self, tmp_path: Path) -> None:
         quiet = lab(tmp_path / "quiet" / "lab", {"a": turn()})
         loud = lab(tmp_path / "loud" / "lab", {"a": turn()})
