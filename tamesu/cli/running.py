@@ -15,14 +15,16 @@ from pathlib import Path
 
 import click
 
-from tamesu.base.errors import BudgetRefused, Refused, UsageError
+from tamesu.base.errors import BudgetRefused, Refused, RunHeld, UsageError
 from tamesu.base.model.manifest import EvalRef
 from tamesu.base.model.workflow import WorkflowPlan
 from tamesu.cli.outcome import show_outcome
 from tamesu.cli.session import chosen, project_here, say, warn
 from tamesu.core.planning import Grouping, Retries
-from tamesu.edge.store.locks import Presence
+from tamesu.edge.backends.protocol import backend
+from tamesu.edge.store.locks import Presence, describe
 from tamesu.edge.store.paths import Project
+from tamesu.stages.attempts import left_open, sweep
 from tamesu.stages.plan_file import save_plan
 from tamesu.stages.workflow import make_workflow_plan
 from tamesu.workflow_files import snakefile
@@ -53,6 +55,10 @@ def _work_off(name: str | None, pay_usd: float | None, retries: Retries) -> None
     if pay_usd is not None and not (math.isfinite(pay_usd) and pay_usd >= 0):
         raise UsageError(f"--pay-usd {pay_usd}: is no amount in US dollars; give a number from 0 up")
     ceiling = _UNLIMITED if pay_usd is None else pay_usd
+    for ref in refs:
+        if left_open(project, ref):
+            # what the dead reserved and finished counts before anything is planned
+            sweep(project, backend("inspect"), ref)
     plan = _plan(project, refs, retries, ceiling, name)
     ended = Ended(0, 0)
     if plan.launches or any(one.stale for one in plan.evals):
@@ -62,6 +68,8 @@ def _work_off(name: str | None, pay_usd: float | None, retries: Retries) -> None
         plan = _plan(project, refs, retries, ceiling, name)
         if plan.launches:
             ended = _snakemake(project, plan, save_plan(project, plan))
+    if ended.disk_full:
+        raise SystemExit(2)
     incomplete = show_outcome(project, [project.find_ref(one.name) for one in plan.evals])
     if ended.interrupted:
         raise SystemExit(ended.interrupted)
@@ -109,10 +117,11 @@ def _refuse(plan: WorkflowPlan, ceiling: float) -> None:
 
 @dataclass(frozen=True, slots=True)
 class Ended:
-    """How Snakemake ended: the exit code of the signal passed on to it (or 0), and its own exit code."""
+    """How Snakemake ended: the exit code of the signal passed on to it (or 0), its own, and whether space ran out."""
 
     interrupted: int
     failed: int
+    disk_full: bool = False
 
 
 def _snakemake(project: Project, plan: WorkflowPlan, plan_file: Path) -> Ended:
@@ -121,10 +130,10 @@ def _snakemake(project: Project, plan: WorkflowPlan, plan_file: Path) -> Ended:
     What Snakemake says goes to a file, not to a pipe that would break with this process: jobs outlive it.
     """
     presence = Presence(project.lock("invocations"))
-    if presence.alone():
-        _clear_dead_locks(project)
-    else:
-        warn("another invocation is at work in this project; runs that it holds are left to it")
+    if not presence.alone():
+        who = describe(presence.noted())
+        raise RunHeld(f"another invocation is at work in this project ({who}); wait for it or stop it")
+    _clear_dead_locks(project)
     targets = [path for one in plan.evals for path in (f"{one.folder}/evaluation-report.md", one.page)]
     command = [
         *(sys.executable, "-m", "snakemake"),
@@ -141,25 +150,29 @@ def _snakemake(project: Project, plan: WorkflowPlan, plan_file: Path) -> Ended:
         child = subprocess.Popen(
             command, cwd=project.root, start_new_session=True, pass_fds=(presence.fileno(),), stderr=sink
         )
+        presence.note(child.pid)
         try:
             interrupted = _wait(child)
         finally:
             presence.close()
-    _tell_errors(told, project, child.returncode)
-    return Ended(interrupted, child.returncode)
+    return Ended(interrupted, child.returncode, _tell_errors(told, project, child.returncode))
 
 
-def _tell_errors(told: Path, project: Project, code: int) -> None:
-    """Print the one-line errors of the jobs, or Snakemake's own reason when it failed without one."""
+def _tell_errors(told: Path, project: Project, code: int) -> bool:
+    """Print the one-line errors of the jobs, or Snakemake's own reason; return whether the disk was full."""
     lines = told.read_text(encoding="utf-8", errors="replace").splitlines()
     own = dict.fromkeys(line.removeprefix("tamesu: ") for line in lines if line.startswith("tamesu: "))
+    full = code != 0 and any("No space left on device" in line or "the disk is full" in line for line in lines)
+    if full and not any("the disk is full" in line for line in own):
+        own["the disk is full; free space and run again, nothing that was finished is lost"] = None
     if code != 0 and not own:
         reasons = [line.strip() for line in lines if re.match(r"\s*[\w.]*(Error|Exception)\b", line)]
-        own = dict.fromkeys([f"Snakemake failed: {reasons[-1] if reasons else 'no reason given'}"])
+        own[f"Snakemake failed: {reasons[-1] if reasons else 'no reason given'}"] = None
     for line in own:
         warn(line)
     if code != 0:
         warn(f"what Snakemake said is in {project.relative(told)}")
+    return full
 
 
 def _wait(child: subprocess.Popen[bytes]) -> int:

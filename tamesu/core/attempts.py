@@ -55,7 +55,7 @@ def close_attempt(
     An attempt that ended by itself uses up one try of every item it asked; a death uses up one of what was
     finished or in flight; an interruption by the user only of what was finished. Calls whose usage never
     arrived are charged at their upper bound. When nobody knows which items were in flight, as many as the
-    concurrency allowed are charged at the full exposure of a sample.
+    concurrency allowed are charged at the full exposure of a sample; of a log that cannot be read, all.
     """
     finished = tuple(s.item for s in samples if not s.interrupted and not s.in_flight)
     in_flight = tuple(s.item for s in samples if s.in_flight)
@@ -70,7 +70,8 @@ def close_attempt(
     known_lost = sum(s.calls_without_usage + (s.interrupted or s.in_flight) for s in samples)
     lost_usd = known_lost * spec.largest_call_usd
     if state in {"died", "corrupt"} and not in_flight_known:
-        unknown = min(len(asked) - len(finished), spec.concurrency)
+        unread = len(asked) - len(finished)
+        unknown = unread if state == "corrupt" else min(unread, spec.concurrency)
         known_lost += unknown
         lost_usd += unknown * spec.exposure_per_sample
     return Closing(

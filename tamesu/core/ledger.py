@@ -20,11 +20,18 @@ def open_reservations(entries: Iterable[LedgerEntry]) -> dict[tuple[str, int], L
 
 
 def settlements(entries: Iterable[LedgerEntry]) -> dict[tuple[str, int], LedgerEntry]:
-    """Return the settlement of each attempt; a second one of the same attempt does not count again."""
+    """Return the settlement of each attempt; a second one of the same attempt does not count again.
+
+    A reservation whose attempt never began is released with a settlement of nothing; when the attempt is
+    reserved anew, that release gives way to what the attempt will have cost.
+    """
     settled: dict[tuple[str, int], LedgerEntry] = {}
     for entry in entries:
+        key = (entry.run_id, entry.attempt)
         if entry.event == "settled":
-            settled.setdefault((entry.run_id, entry.attempt), entry)
+            settled.setdefault(key, entry)
+        elif key in settled and settled[key].spent_usd == settled[key].lost_usd == 0:
+            del settled[key]
     return settled
 
 

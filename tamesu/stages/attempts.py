@@ -217,6 +217,15 @@ def make_request(project: Project, spec: RunSpec, attempt: int, asked: Sequence[
     )
 
 
+def left_open(project: Project, ref: EvalRef) -> bool:
+    """Return whether a process left something open in an eval: an attempt without record, or a reservation."""
+    paths = project.eval(ref)
+    begun = paths.runs.glob("*/inspect/attempt-[0-9]*.jsonl")
+    numbers = ((RunPaths(path.parent.parent), int(path.stem.removeprefix("attempt-"))) for path in begun)
+    unclosed = any(not run.attempt(number).exists() for run, number in numbers)
+    return unclosed or bool(open_reservations(read_ledger(paths.ledger)))
+
+
 def sweep(project: Project, backend: Backend, ref: EvalRef) -> None:
     """Close what dead processes left anywhere in an eval, runs that are stale by now included.
 

@@ -16,7 +16,7 @@ from tamesu.core.slots import RunEvidence, reopened_slot, slot
 from tamesu.edge.backends.protocol import Backend, backend
 from tamesu.edge.store.evidence import read_attempts
 from tamesu.edge.store.locks import held
-from tamesu.edge.store.paths import Project
+from tamesu.edge.store.paths import Project, RunPaths
 from tamesu.edge.store.records import read_record
 from tamesu.stages.attempts import Invocation, adopt, begin, close, make_request, reserve, sweep
 from tamesu.stages.freeze import read_spec
@@ -75,8 +75,9 @@ def _execute_run(
 def _attempt(project: Project, engine: Backend, spec: RunSpec, order: LaunchOrder) -> AttemptRecord | None:
     """Make the run's next attempt, after closing and ingesting what an earlier process left."""
     paths = project.eval(spec.ref)
-    if adopt(project, engine, spec) or not paths.run(spec.run_id).record.exists():
-        _ingest_closed(project, engine, spec)
+    adopt(project, engine, spec)
+    if _not_ingested(paths.run(spec.run_id)):
+        ingest_run(project, engine, spec, Extent.NEW)
     owed = _pending(project, spec, order.retries)
     if not owed.items:
         return None
@@ -91,9 +92,11 @@ def _attempt(project: Project, engine: Backend, spec: RunSpec, order: LaunchOrde
     return close(project, engine, request, fault, survived=True)
 
 
-def _ingest_closed(project: Project, engine: Backend, spec: RunSpec) -> None:
-    if any(read_attempts(project.eval(spec.ref).run(spec.run_id))):
-        ingest_run(project, engine, spec, Extent.NEW)
+def _not_ingested(run: RunPaths) -> bool:
+    """Return whether a closed attempt is missing from run.yml; tries and items are counted from there."""
+    closed = [f"{record.attempt:02d}" for _, record in read_attempts(run)]
+    known = read_record(run.record, RunRecord).attempts if run.record.exists() else {}
+    return any(number not in known for number in closed)
 
 
 @dataclass(frozen=True, slots=True)
@@ -135,4 +138,5 @@ def ingest_launch(project: Project, order: LaunchOrder) -> None:
     for spec in specs:
         with held(project.lock(spec.run_id), spec.run_id, _RUN_PATIENCE_SECONDS):
             adopt(project, engine, spec)
-            _ingest_closed(project, engine, spec)
+            if any(read_attempts(paths.run(spec.run_id))):
+                ingest_run(project, engine, spec, Extent.NEW)

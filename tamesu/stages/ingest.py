@@ -18,11 +18,13 @@ from tamesu.base.model.evidence import (
     ItemEntry,
     ItemResult,
     LogEntry,
+    Outcome,
     RunRecord,
     RunState,
     SampleEvidence,
 )
 from tamesu.base.model.plan import RunSpec
+from tamesu.core.artifacts import missing_roles
 from tamesu.core.attempts import attempts_used
 from tamesu.core.identity import ADAPTER_VERSION
 from tamesu.core.ingest import StagedOutput, by_item, check_samples, ingest_item
@@ -152,6 +154,8 @@ def _staged(run: RunPaths, spec: RunSpec, attempt: int, item: str, sample: Sampl
     folder = run.item(item)
     unfinished = sample is None or sample.interrupted or sample.in_flight
     root = run.private / "none" if unfinished else run.staging(attempt)
+    if not (root / item).exists() and not (folder / "artifacts").exists():
+        return StagedOutput(missing=missing_roles(spec.artifacts, ()), outcome=_nothing_to_review(spec))
     with full_disk_named(folder):
         folder.mkdir(parents=True, exist_ok=True)
         collected = collect(root, item, folder, spec.artifacts)
@@ -163,6 +167,10 @@ def _staged(run: RunPaths, spec: RunSpec, attempt: int, item: str, sample: Sampl
         outcome=reviewed.outcome,
         output=reviewed.output,
     )
+
+
+def _nothing_to_review(spec: RunSpec) -> Outcome:
+    return review_outcome(spec.artifacts, (), lambda _artifact: b"").outcome
 
 
 def _content(folder: Path, artifact: Artifact) -> bytes:

@@ -126,7 +126,8 @@ def rules_view(config: Mapping[str, object]) -> RulesView:
         return _view(load_plan(Path(str(handed_on))), str(handed_on), None)
     # kept open until Snakemake ends, so that `tamesu run` sees that an invocation is alive
     presence = Presence(project.lock("invocations"))
-    presence.alone()
+    if presence.alone():
+        presence.note(os.getpid())
     plan = make_workflow_plan(project, project.refs(), Grouping.SINGLE, Retries.BOUNDED, _ceiling(config))
     plan_file = str(save_plan(project, plan))
     os.environ[PLAN_VARIABLE] = plan_file

@@ -20,6 +20,8 @@ from tests.resilience.evidence import assert_books_balance, attempts, item_facts
 from tests.resilience.forks import Forks, Strike, truncate_logs
 from tests.resilience.processes import Launcher, wait_until
 
+pytestmark = pytest.mark.long  # real processes are started, killed and started again
+
 COUNT = "tamesu.edge.backends.inspect.replay:ReplayAPI._count"
 ATTEMPTS = "tamesu.stages.attempts"
 EXECUTE = "tamesu.stages.execute"

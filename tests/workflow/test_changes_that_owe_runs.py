@@ -106,7 +106,15 @@ CHANGES = [
     Change("limit", MANIFEST, "token_limit: 20000", "token_limit: 20001", "token_limit changed (was 20000, now 20001)"),
     Change("parameter", MANIFEST, "temperature: 0.7", "temperature: 0.6", "temperature changed (was 0.7, now 0.6)"),
     Change("retries", MANIFEST, "retries: 0", "retries: 1", "retries changed (was 0, now 1)"),
-    Change("timeout", MANIFEST, "timeout_seconds: 30", "timeout_seconds: 31", "timeout_seconds changed (was 30, now 31)"),
+    Change(
+        "timeout",
+        MANIFEST,
+        "timeout_seconds: 30",
+        "timeout_seconds: 31",
+        "timeout_seconds changed (was 30, now 31)",
+    ),
+        "timeout", MANIFEST, "timeout_seconds: 30", "timeout_seconds: 31", "timeout_seconds changed (was 30, now 31)"
+    ),
     Change(
         "recordings", ANSWERS, "made up for this example", "made up for an example", "recordings changed", pays_all=True
     ),

@@ -32,7 +32,8 @@ def read_evidence(project: Project, spec: RunSpec, cache: DigestCache) -> RunEvi
     except EvidenceError as error:
         return RunEvidence(holder=held_by, problem=str(error).replace(f"{project.root}/", ""))
     except OSError as error:
-        return RunEvidence(holder=held_by, problem=f"{project.relative(Path(error.filename))}: {error.strerror}; restore it")
+        place = project.relative(Path(error.filename))
+        return RunEvidence(holder=held_by, problem=f"{place}: {error.strerror}; restore it")
     return RunEvidence(
         record=record,
         attempts=tuple(attempts.values()),

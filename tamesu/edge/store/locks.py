@@ -35,9 +35,9 @@ def _try(handle: int, mode: int) -> bool:
     return True
 
 
-def _note_holder(handle: int) -> None:
+def _note_holder(handle: int, pid: int) -> None:
     holder = {
-        "pid": os.getpid(),
+        "pid": pid,
         "host": socket.gethostname(),
         "since": datetime.now(UTC).isoformat(timespec="seconds"),
     }
@@ -55,7 +55,7 @@ def held(path: Path, what: str, patience_seconds: float) -> Iterator[None]:
             if time.monotonic() >= deadline:
                 raise RunHeld(f"{what} is held by {describe(_read_holder(path))}; wait for it or stop it")
             time.sleep(_POLL_SECONDS)
-        _note_holder(handle)
+        _note_holder(handle, os.getpid())
         yield
     finally:
         os.close(handle)
@@ -89,6 +89,7 @@ class Presence:
     """A shared lock that says 'an invocation is alive'; inheritable, so that a child can keep it up."""
 
     def __init__(self, path: Path) -> None:
+        self._path = path
         self._handle = _open(path)
 
     def alone(self) -> bool:
@@ -96,6 +97,14 @@ class Presence:
         alone = _try(self._handle, fcntl.LOCK_EX)
         fcntl.flock(self._handle, fcntl.LOCK_SH)
         return alone
+
+    def note(self, pid: int) -> None:
+        """Name the process that is at work, for those who come meanwhile."""
+        _note_holder(self._handle, pid)
+
+    def noted(self) -> Holder:
+        """Return the process that was named last."""
+        return _read_holder(self._path)
 
     def fileno(self) -> int:
         return self._handle

@@ -80,7 +80,7 @@ def _was_cancelled(sample: EvalSample) -> bool:
 
 def _states_no_usage(event: ModelEvent) -> bool:
     """A reply arrived and says nothing about tokens; what failed is told by its error."""
-    return event.error is None and bool(event.output.choices) and event.output.usage is None
+    return not event.pending and event.error is None and bool(event.output.choices) and event.output.usage is None
 
 
 def _fault(message: str) -> Fault:
