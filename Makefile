@@ -3,7 +3,7 @@ PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
 DEMO := build/demo/shapes
-JOBS ?= 2
+JOBS ?= 3
 
 .PHONY: demo test test-long test-docker check bench lock docs clean
 

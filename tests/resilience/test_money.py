@@ -23,6 +23,8 @@ from tests.resilience.evidence import (
 from tests.resilience.forks import Forks, Strike
 from tests.resilience.processes import Launcher
 
+pytestmark = pytest.mark.long  # real runs, paid and paid again
+
 COUNT = "tamesu.edge.backends.inspect.replay:ReplayAPI._count"
 LARGEST_CALL_USD = 0.0013  # `Repeat: <10>` and less: at most 13 bytes at 100 USD per million tokens
 
