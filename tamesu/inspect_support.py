@@ -75,7 +75,7 @@ class Stager:
         self._next = 1
 
     def add(self, role: str, path: str, body: bytes | str, media_type: str) -> None:
-        """Stage one file under a role; text is written as UTF-8, lone surrogates as `\\udXXX` escapes.
+        """Stage one file under a role; text is written as UTF-8, lone surrogates as backslash escapes.
 
         Every call is recorded, a repeated path too. Raises TypeError for other types, RuntimeError when used
         for another sample than the one it was made for, OSError when the disk fails.
