@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Mapping
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, field
 
 from tamesu.base.canonical import Json, digest
 from tamesu.base.model.manifest import (
@@ -16,7 +16,10 @@ from tamesu.base.model.manifest import (
     FileDigest,
     ImageReference,
     Limits,
+    ModelJudge,
     Policy,
+    Reference,
+    RoleModel,
 )
 from tamesu.base.model.plan import Identity, SourceCopy
 
@@ -39,8 +42,8 @@ class GenerationInputs:
     retries: int
     timeout_seconds: int
     limits: Limits
-    task_file: str
-    task_function: str
+    task_file: str | None
+    task_function: str | None
     task_args: Mapping[str, Json]
     options: Mapping[str, Json]
     allow_mutable_images: bool
@@ -48,6 +51,9 @@ class GenerationInputs:
     images: tuple[ImageReference, ...]
     repetition: int
     inspect_version: str
+    model_roles: Mapping[str, RoleModel] = field(default_factory=dict)
+    output_schema: Mapping[str, Json] | None = None
+    references: tuple[Reference, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -75,18 +81,24 @@ def generation_map(inputs: GenerationInputs) -> dict[str, Json]:
         "repetition": inputs.repetition,
         "retries": inputs.retries,
         "task": inputs.task,
-        "task_file": inputs.task_file,
-        "task_function": inputs.task_function,
         "timeout_seconds": inputs.timeout_seconds,
     }
-    if inputs.recordings is not None:
-        values["recordings"] = inputs.recordings
+    optional: dict[str, Json] = {
+        "output_schema": None if inputs.output_schema is None else dict(inputs.output_schema),
+        "recordings": inputs.recordings,
+        "task_file": inputs.task_file,
+        "task_function": inputs.task_function,
+    }
+    values |= {name: value for name, value in optional.items() if value is not None}
     limits = {name: value for name, value in asdict(inputs.limits).items() if value is not None}
     values |= _named("limit", limits)
     values |= _named("parameter", inputs.parameters)
     values |= _named("task_arg", inputs.task_args)
     values |= _named("option", inputs.options)
     values |= _named("source", {source.target: source.sha256 for source in inputs.sources})
+    values |= _named("model_role", {name: _plain(role) for name, role in inputs.model_roles.items()})
+    for number, reference in enumerate(inputs.references, 1):
+        values[f"reference/{number}"] = [reference.file.sha256, dict(reference.settings)]
     return values
 
 
@@ -109,6 +121,8 @@ def judgement_map(policy: Policy) -> dict[str, Json]:
     acceptance = policy.acceptance
     return {
         **{f"pass_at/{check.scorer}": check.pass_at for check in policy.mechanical},
+        **{f"check/{check.scorer}": dict(check.settings) for check in policy.mechanical if check.settings},
+        **{f"judge/{judge.id}": _judge(judge) for judge in policy.judges},
         "rubric": None if policy.human_rubric is None else policy.human_rubric.digest,
         "acceptance/requires": list[Json](sorted(acceptance.requires)),
         "acceptance/required_reviews_per_item": acceptance.required_reviews_per_item,
@@ -118,6 +132,23 @@ def judgement_map(policy: Policy) -> dict[str, Json]:
         "metrics/secondary": list[Json](policy.secondary_metrics),
         "tolerate_failed": policy.tolerate_failed,
     }
+
+
+def _judge(judge: ModelJudge) -> Json:
+    """A judge's prompts and rubric count by content, wherever they lie."""
+    return {
+        "provider": judge.provider,
+        "model": judge.model,
+        "role": judge.role,
+        "rubric": None if judge.rubric is None else judge.rubric.digest,
+        "prompts": [None if prompt is None else prompt.text for prompt in (judge.system, judge.user)],
+        "repetitions": judge.repetitions,
+        "parameters": dict(judge.parameters),
+    }
+
+
+def _plain(role: RoleModel) -> Json:
+    return {"provider": role.provider, "model": role.model, "parameters": dict(role.parameters)}
 
 
 def _named(kind: str, values: Mapping[str, Json]) -> dict[str, Json]:

@@ -69,6 +69,11 @@ def source_target(root: str, path: str) -> str:
     return path.removeprefix(f"{root}/") if root else path
 
 
+def _module(evaluation: Eval) -> str | None:
+    execution = evaluation.execution
+    return None if execution.file is None else source_target(execution.sources.root, execution.file)
+
+
 def _copies(evaluation: Eval, files: tuple[FileDigest, ...]) -> tuple[SourceCopy, ...]:
     root = evaluation.execution.sources.root
     return tuple(SourceCopy(file.path, source_target(root, file.path), file.sha256) for file in files)
@@ -124,6 +129,7 @@ def _generation(
     parameters: Mapping[str, Json],
     recording: FileDigest | None,
     dataset: FrozenDataset,
+    arm: Arm,
     repetition: int,
 ) -> dict[str, Json]:
     evaluation = shared.evaluation
@@ -141,7 +147,7 @@ def _generation(
             retries=defaults.retries,
             timeout_seconds=defaults.timeout_seconds,
             limits=execution.limits,
-            task_file=source_target(execution.sources.root, execution.file),
+            task_file=_module(evaluation),
             task_function=execution.task,
             task_args=execution.task_args,
             options=execution.options,
@@ -150,6 +156,9 @@ def _generation(
             images=shared.generation_images(),
             repetition=repetition,
             inspect_version=shared.setting.inspect_version,
+            model_roles=execution.model_roles,
+            output_schema=None if evaluation.output_schema is None else evaluation.output_schema.schema,
+            references=arm.references,
         )
     )
 
@@ -162,7 +171,7 @@ def _run(
     parameters = _parameters(evaluation, entry, arm)
     recorded = parameters.pop("recordings", None)
     recording = None if recorded is None else evaluation.recordings[str(recorded)]
-    generation = _generation(shared, entry, parameters, recording, dataset, repetition)
+    generation = _generation(shared, entry, parameters, recording, dataset, arm, repetition)
     identity = make_identity(generation, shared.scoring, shared.judgement, shared.content)
     price = shared.setting.prices.get((entry.provider, entry.model))
     return RunSpec(
@@ -183,7 +192,7 @@ def _run(
         max_attempts=defaults.max_attempts,
         concurrency=defaults.concurrency,
         limits=execution.limits,
-        task_file=source_target(execution.sources.root, execution.file),
+        task_file=_module(evaluation),
         task_function=execution.task,
         task_args=execution.task_args,
         options=execution.options,

@@ -34,12 +34,13 @@ def largest_call_usd(price: Price | None, limits: Limits, parameters: Mapping[st
 
     Output is bounded by `max_tokens`, else by `token_limit`; with neither, by what `cost_limit` buys.
     """
+    unbounded = limits.cost_limit or 0.0
     if price is None:
-        return limits.cost_limit
+        return unbounded
     if price.free:
         return 0.0
     bound = parameters.get("max_tokens", limits.token_limit)
     if not isinstance(bound, int) or isinstance(bound, bool):
-        return limits.cost_limit
+        return unbounded
     dearest_input = max(price.input, price.cache_write)
     return round((prompt_bytes * dearest_input + bound * price.output) / _MILLION, 9)

@@ -239,7 +239,6 @@ CASES = [
     ),
     Case("image/unresolvable", source(COMPOSE, "version: '3'\n"), "", COMPOSE, name="no-services"),
     Case("image/unresolvable", source(DOCKERFILE, "ARG BASE\nFROM $BASE\n"), "FROM", DOCKERFILE, name="dockerfile-arg"),
-    Case("task/unknown", (swap("task: artifact_bundle", "task: structured_text"),), "task: structured_text"),
     Case("task/backend", (swap("backend: inspect", "backend: native"),), "backend:"),
     Case("id/repeated", (swap("id: worked-example", "id: terse"),), "- id: terse", says="terse", name="arm"),
     Case(
@@ -509,7 +508,7 @@ def test_a_folder_in_the_place_of_a_file_is_a_finding(edit: Edit, shapes: Shapes
 
 
 @pytest.mark.parametrize(
-    ("missing", "field"), [("task: artifact_bundle\n", "task"), ("execution", "execution"), ("runs", "runs")]
+    ("missing", "field"), [("task: artifact_bundle\n", "task"), ("execution", "native"), ("runs", "runs")]
 )
 def test_a_block_left_out_is_a_finding(missing: str, field: str, shapes: ShapesProject, call: Caller) -> None:
     """`task` left out is the case's default; without one, and without the other blocks, lint says what to add."""

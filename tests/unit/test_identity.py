@@ -21,7 +21,10 @@ from tamesu.base.model.manifest import (
     ImageReference,
     Limits,
     MechanicalCheck,
+    ModelJudge,
     Policy,
+    Reference,
+    RoleModel,
     Rubric,
 )
 from tamesu.base.model.plan import Identity, RunSpec, SourceCopy
@@ -180,6 +183,9 @@ G: dict[str, Any] = {
     "images": (),
     "repetition": 1,
     "inspect_version": "0.3.286",
+    "model_roles": {"grader": RoleModel("openai", "grading", {})},
+    "output_schema": {"type": "object"},
+    "references": (Reference(FileDigest("style.png", "a" * 64, 9), {}),),
 }
 S: dict[str, Any] = {
     "scorers": ("valid_program",),
@@ -194,6 +200,7 @@ J: dict[str, Any] = {
     "primary_metric": "render_rate",
     "secondary_metrics": (),
     "tolerate_failed": 0.2,
+    "judges": (ModelJudge("strict", "openai", "judging", "gate", None, None, None, 1, {}),),
 }
 
 

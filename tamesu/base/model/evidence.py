@@ -231,8 +231,8 @@ class ExecutionRecord:
     python_version: str
     model_uri: str
     base_url_origin: str | None
-    task_file: str
-    task_function: str
+    task_file: str | None
+    task_function: str | None
     limits: Mapping[str, Json]
     parameters: Mapping[str, Json]
     retries: int

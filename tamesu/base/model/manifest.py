@@ -6,7 +6,7 @@ Paths are POSIX, relative to the project. Text has its BOM removed and its line 
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Literal
 
 from tamesu.base.canonical import Json
@@ -63,12 +63,21 @@ class Prompt:
 
 
 @dataclass(frozen=True, slots=True)
+class Reference:
+    """A file that goes with an arm's prompt; `settings` is what the manifest says beside its path."""
+
+    file: FileDigest
+    settings: Mapping[str, Json]
+
+
+@dataclass(frozen=True, slots=True)
 class Arm:
     id: str
     description: str
     system: Prompt | None
     user: Prompt | None
     parameters: Mapping[str, Json]
+    references: tuple[Reference, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -94,10 +103,13 @@ class ItemSelection:
 
 @dataclass(frozen=True, slots=True)
 class Limits:
-    """Limits per sample: US dollars, seconds, tokens, messages, turns, seconds of work."""
+    """Limits per sample: US dollars, seconds, tokens, messages, turns, seconds of work.
 
-    cost_limit: float
-    time_limit: int
+    The first two are always set on the inspect backend.
+    """
+
+    cost_limit: float | None = None
+    time_limit: int | None = None
     token_limit: int | None = None
     message_limit: int | None = None
     turn_limit: int | None = None
@@ -137,15 +149,21 @@ class ImageReference:
 
 
 @dataclass(frozen=True, slots=True)
-class Execution:
-    """How an output is produced; `file` is the task module, `task` the function in it.
+class RoleModel:
+    """A further model that a task or a scorer asks, by role."""
 
-    `unsupported` names fields that the manifest sets and this version does not act upon.
-    """
+    provider: str
+    model: str
+    parameters: Mapping[str, Json]
+
+
+@dataclass(frozen=True, slots=True)
+class Execution:
+    """How an output is produced; `file` is the task module, `task` the function in it, None on native."""
 
     backend: str
-    file: str
-    task: str
+    file: str | None
+    task: str | None
     task_args: Mapping[str, Json]
     sources: Sources
     images: tuple[ImageReference, ...]
@@ -153,15 +171,16 @@ class Execution:
     artifacts: ArtifactPolicy
     allow_mutable_images: bool
     options: Mapping[str, Json]
-    unsupported: tuple[str, ...] = ()
+    model_roles: Mapping[str, RoleModel] = field(default_factory=dict)
 
 
 @dataclass(frozen=True, slots=True)
 class MechanicalCheck:
-    """A scorer that every sample must produce, and the value from which it passes."""
+    """A scorer that every sample must produce, the value from which it passes, and its further settings."""
 
     scorer: str
     pass_at: float = 1.0
+    settings: Mapping[str, Json] = field(default_factory=dict)
 
 
 @dataclass(frozen=True, slots=True)
@@ -172,6 +191,21 @@ class Rubric:
     name: str
     dimensions: tuple[str, ...]
     digest: str
+
+
+@dataclass(frozen=True, slots=True)
+class ModelJudge:
+    """A model that judges outputs by a rubric: it screens before people look, or its verdict is a gate."""
+
+    id: str
+    provider: str
+    model: str
+    role: Literal["screen", "gate"]
+    rubric: Rubric | None
+    system: Prompt | None
+    user: Prompt | None
+    repetitions: int
+    parameters: Mapping[str, Json]
 
 
 @dataclass(frozen=True, slots=True)
@@ -192,11 +226,15 @@ class Policy:
     primary_metric: str
     secondary_metrics: tuple[str, ...]
     tolerate_failed: float
+    judges: tuple[ModelJudge, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
 class Defaults:
-    """Plan-wide settings. `concurrency` is the number of calls in flight per endpoint."""
+    """Plan-wide settings. `concurrency` is the number of calls in flight per endpoint.
+
+    `judge_budget_usd` bounds what model judges may cost, apart from `budget_usd`.
+    """
 
     items: ItemSelection
     repetitions: int
@@ -206,6 +244,15 @@ class Defaults:
     max_attempts: int
     budget_usd: float
     parameters: Mapping[str, Json]
+    judge_budget_usd: float = 0.0
+
+
+@dataclass(frozen=True, slots=True)
+class OutputSchema:
+    """The JSON Schema of an output; `path` is None when it stands in the manifest itself."""
+
+    path: str | None
+    schema: Mapping[str, Json]
 
 
 @dataclass(frozen=True, slots=True)
@@ -231,6 +278,7 @@ class Eval:
     policy: Policy
     recordings: Mapping[str, FileDigest]
     content: tuple[FileDigest, ...]
+    output_schema: OutputSchema | None = None
 
     def arm(self, arm_id: str) -> Arm:
         return next(arm for arm in self.arms if arm.id == arm_id)

@@ -108,8 +108,8 @@ class RunSpec:
     max_attempts: int
     concurrency: int
     limits: Limits
-    task_file: str
-    task_function: str
+    task_file: str | None
+    task_function: str | None
     task_args: Mapping[str, Json]
     options: Mapping[str, Json]
     allow_mutable_images: bool
@@ -137,7 +137,7 @@ class RunSpec:
     @property
     def exposure_per_sample(self) -> float:
         """The most that one attempt at one sample can cost: the limit, and the call that trips it."""
-        return self.limits.cost_limit + self.largest_call_usd if self.paid else 0.0
+        return (self.limits.cost_limit or 0.0) + self.largest_call_usd if self.paid else 0.0
 
     @property
     def endpoint(self) -> str:

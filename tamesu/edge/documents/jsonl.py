@@ -65,14 +65,19 @@ def read_records(label: str, content: bytes) -> tuple[Record, ...]:
     )
 
 
-def _parsed(label: str, number: int, line: bytes) -> Json:
+def read_json(label: str, content: bytes) -> Json:
+    """Read one JSON value as strictly as a line of JSONL. Raises DocumentFault."""
+    return _parsed(label, 1, content.removeprefix(codecs.BOM_UTF8), "write one JSON value")
+
+
+def _parsed(label: str, number: int, line: bytes, fix: str = "write one JSON value per line") -> Json:
     text = _decoded(label, number, line.removesuffix(b"\r"))
     try:
         value: Json = _DECODER.decode(text)
         _check(value, text)
     except json.JSONDecodeError as error:
-        place, message = Position(number, error.colno), f"not JSON: {error.msg}"
-        raise fault(label, place, "jsonl/syntax", message, "write one JSON value per line") from None
+        place, message = Position(number + error.lineno - 1, error.colno), f"not JSON: {error.msg}"
+        raise fault(label, place, "jsonl/syntax", message, fix) from None
     except _Refusal as refusal:
         place, rule = Position(number, 1), f"jsonl/{refusal.rule}"
         raise fault(label, place, rule, str(refusal), refusal.fix) from None

@@ -42,6 +42,8 @@ def load_task(spec: RunSpec, sources: Path, dataset: Path) -> Task:
     Raises UsageError when the module holds no such task, Refused when the task decides what the manifest
     owns. What the user's code raises passes through.
     """
+    if spec.task_file is None or spec.task_function is None:
+        raise UsageError(f"{spec.ref}: names no task module; set execution.file and execution.task in eval.yml")
     module = _load(sources / spec.task_file, sources)
     function = getattr(module, spec.task_function, None)
     if not callable(function):

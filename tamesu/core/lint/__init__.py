@@ -1,0 +1,19 @@
+"""What a schema cannot say about an eval: names that must agree, and settings that cannot work together."""
+
+from __future__ import annotations
+
+from tamesu.base.model.manifest import Eval
+from tamesu.core.lint.execution import execution_remarks
+from tamesu.core.lint.judgement import judgement_remarks
+from tamesu.core.lint.names import name_remarks
+from tamesu.core.lint.parameters import parameter_remarks
+from tamesu.core.lint.prices import price_remarks
+from tamesu.core.lint.remark import Remark
+
+__all__ = ["Remark", "price_remarks", "remarks"]
+
+
+def remarks(evaluation: Eval) -> tuple[Remark, ...]:
+    """Return everything that is wrong with an eval whose shape is right."""
+    checks = (name_remarks, execution_remarks, parameter_remarks, judgement_remarks)
+    return tuple(remark for check in checks for remark in check(evaluation))

@@ -1,0 +1,24 @@
+"""Prices that a plan needs: without one a limit in dollars cannot act."""
+
+from __future__ import annotations
+
+from tamesu.base.model.manifest import Eval
+from tamesu.core.lint.remark import Remark
+from tamesu.core.matrix import Matrix
+
+
+def price_remarks(evaluation: Eval, runs: Matrix) -> tuple[Remark, ...]:
+    """Return a finding for every model whose price nobody knows: an error where `cost_limit` depends on it."""
+    unknown = {spec.model_uri for spec in runs.runs if spec.price is None}
+    on_native = evaluation.execution.backend == "native"
+    return tuple(
+        Remark(
+            ("runs", number, "model"),
+            "price/unknown",
+            f"{entry.provider}/{entry.model} has no registered price",
+            "add it to config/models.yml",
+            "warning" if on_native else "error",
+        )
+        for number, entry in enumerate(evaluation.models)
+        if f"{entry.provider}/{entry.model}" in unknown
+    )

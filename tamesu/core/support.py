@@ -1,0 +1,57 @@
+"""What a valid manifest may ask for and this version cannot do: told by lint, refused before anything is spent."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+from tamesu.base.model.manifest import Eval
+from tamesu.core.routes import find_route
+
+
+@dataclass(frozen=True, slots=True)
+class MissingSupport:
+    """The field that asks for it, and what cannot be done. `blocks` says that no run may start without it."""
+
+    path: tuple[str | int, ...]
+    message: str
+    blocks: bool = True
+
+
+def missing_support(evaluation: Eval) -> tuple[MissingSupport, ...]:
+    """Return everything that the eval asks for and this version does not do."""
+    return (*_backend(evaluation), *_inputs(evaluation), *_routes(evaluation), *_judges(evaluation))
+
+
+def _backend(evaluation: Eval) -> Iterator[MissingSupport]:
+    if evaluation.execution.backend == "native":
+        yield MissingSupport(("execution",), "backend 'native' is not available in this version")
+    elif evaluation.task != "artifact_bundle":
+        message = f"task '{evaluation.task}' is not available on backend 'inspect' in this version"
+        yield MissingSupport(("task",), message)
+
+
+def _inputs(evaluation: Eval) -> Iterator[MissingSupport]:
+    if evaluation.execution.backend != "inspect":
+        return
+    if evaluation.output_schema is not None:
+        yield MissingSupport(("output_schema",), "output_schema is not acted upon on backend 'inspect'")
+    if evaluation.execution.model_roles:
+        yield MissingSupport(("execution", "model_roles"), "model_roles are not passed on by this version")
+    for number, arm in enumerate(evaluation.arms):
+        if arm.references:
+            yield MissingSupport(("arms", number, "references"), "references are not sent by this version")
+
+
+def _routes(evaluation: Eval) -> Iterator[MissingSupport]:
+    for number, entry in enumerate(evaluation.models):
+        route = find_route(entry.provider)
+        if route is not None and not route.executable:
+            message = f"provider '{entry.provider}' is not called by this version"
+            yield MissingSupport(("runs", number, "provider"), message)
+
+
+def _judges(evaluation: Eval) -> Iterator[MissingSupport]:
+    if evaluation.policy.judges:
+        at = ("evaluation", "model_judges")
+        yield MissingSupport(at, "model judges are not asked by this version; their evidence stays owed", blocks=False)

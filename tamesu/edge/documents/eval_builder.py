@@ -1,0 +1,283 @@
+"""From an eval.yml that fits its schema to an Eval; every file that it names is read on the way."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from tamesu.base.canonical import Json
+from tamesu.base.model.manifest import (
+    Acceptance,
+    Arm,
+    ArtifactPolicy,
+    Dataset,
+    Defaults,
+    Eval,
+    EvalRef,
+    Execution,
+    FileDigest,
+    ItemSelection,
+    Limits,
+    MechanicalCheck,
+    ModelEntry,
+    ModelJudge,
+    OutputSchema,
+    Policy,
+    Prompt,
+    Reference,
+    RoleModel,
+    Rubric,
+    Sources,
+)
+from tamesu.core.routes import canonical_provider
+from tamesu.edge.backends.inspect.recordings import parse_recordings
+from tamesu.edge.documents.dataset_reader import read_dataset
+from tamesu.edge.documents.document import Document, DocumentFault, NodePath
+from tamesu.edge.documents.output_schema_reader import check_output_schema, read_output_schema
+from tamesu.edge.documents.reading import Reading
+from tamesu.edge.documents.rubric_reader import read_rubric
+from tamesu.edge.documents.sources_reader import ReadSources, read_sources
+
+
+@dataclass(frozen=True, slots=True)
+class EvalBuilder:
+    """From the manifest's plain values to an Eval; every path it names is read on the way."""
+
+    reading: Reading
+    document: Document
+    ref: EvalRef
+    default_task: Json
+
+    def build(self) -> Eval | None:
+        """Return the eval, or None with findings when a part of it cannot be had."""
+        value: dict[str, Any] = self.document.value  # type: ignore[assignment]
+        task = self._required(value, "task", self.default_task)
+        if task is None:
+            return None
+        dataset = self._dataset(value["dataset"])
+        execution = self._execution(value.get("execution", {}))
+        arms = tuple(self._arm(number, arm) for number, arm in enumerate(value["arms"]))
+        models = tuple(self._model(entry) for entry in value["runs"])
+        defaults = self._defaults(value.get("defaults", {}))
+        policy = self._policy(value)
+        recordings = dict(self._recordings(value))
+        output_schema = self._output_schema(value.get("output_schema"))
+        if dataset is None or execution is None:
+            return None
+        return Eval(
+            ref=self.ref,
+            file=self.document.label,
+            name=value.get("name", self.ref.eval),
+            question=value.get("question", ""),
+            description=value.get("description", ""),
+            status=value.get("status", "active"),
+            task=str(task),
+            dataset=dataset,
+            execution=execution,
+            defaults=defaults,
+            arms=arms,
+            models=models,
+            policy=policy,
+            recordings=recordings,
+            content=tuple(self.reading.files.values()),
+            output_schema=output_schema,
+        )
+
+    def _required(self, value: dict[str, Any], field: str, default: Json) -> Any:
+        """Return a field that this version needs although the shape allows to leave it out."""
+        if field not in value and default is None:
+            self.reading.note(
+                self.document, (), "eval/missing-field", f"'{field}' is missing", f"add `{field}:` to eval.yml"
+            )  # fmt: skip
+        return value.get(field, default)
+
+    def _target(self, path: NodePath, written: object) -> Path | None:
+        return self.reading.file(self.document, path, written)
+
+    def _dataset(self, written: str) -> Dataset | None:
+        target = self._target(("dataset",), written)
+        return None if target is None else read_dataset(self.reading, target)
+
+    def _execution(self, value: dict[str, Any]) -> Execution | None:
+        if value.get("backend", "native") == "native":
+            return self._made(value, None, ReadSources(Sources("", ()), ()))
+        task = self._target(("execution", "file"), value["file"])
+        return None if task is None else self._made(value, task, read_sources(self.reading, self.document, value, task))
+
+    def _made(self, value: dict[str, Any], task: Path | None, read: ReadSources) -> Execution:
+        artifacts = value.get("artifacts", {})
+        return Execution(
+            backend=value.get("backend", "native"),
+            file=None if task is None else self.reading.relative(task),
+            task=None if task is None else value["task"],
+            task_args=value.get("task_args", {}),
+            sources=read.sources,
+            images=read.images,
+            limits=Limits(**value.get("limits", {})),
+            artifacts=ArtifactPolicy(
+                required=tuple(artifacts.get("required", ())),
+                allowed=tuple(artifacts.get("allowed", ())),
+                review=artifacts.get("review"),
+                max_bytes=artifacts.get("max_bytes", ArtifactPolicy().max_bytes),
+            ),
+            allow_mutable_images=value.get("allow_mutable_images", False),
+            options=value.get("inspect", {}),
+            model_roles={name: _role(role) for name, role in value.get("model_roles", {}).items()},
+        )
+
+    def _prompt(self, path: NodePath, written: object) -> Prompt | None:
+        target = None if written is None else self._target(path, written)
+        text = None if target is None else self.reading.text(target)
+        if target is None or text is None:
+            return None
+        return Prompt(self.reading.relative(target), text, template=target.suffix == ".j2")
+
+    def _judge_prompt(self, path: NodePath, written: object) -> Prompt | None:
+        """The prompts of judges are templates whatever they are called."""
+        prompt = self._prompt(path, written)
+        return None if prompt is None else Prompt(prompt.path, prompt.text, template=True)
+
+    def _reference(self, path: NodePath, written: Any) -> Reference | None:
+        settings = {} if isinstance(written, str) else {k: v for k, v in written.items() if k != "path"}
+        target = self._target(path, written if isinstance(written, str) else written.get("path"))
+        return None if target is None else Reference(self.reading.digest(target), settings)
+
+    def _output_schema(self, written: Any) -> OutputSchema | None:
+        at = ("output_schema",)
+        if written is None:
+            return None
+        if isinstance(written, dict):
+            check_output_schema(self.reading, self.document, at, written)
+            return OutputSchema(None, written)
+        target = self._target(at, written)
+        return None if target is None else read_output_schema(self.reading, target)
+
+    def _arm(self, number: int, value: dict[str, Any]) -> Arm:
+        prompts = value.get("prompts", {})
+        at = ("arms", number, "prompts")
+        named = enumerate(value.get("references", ()))
+        references = [self._reference(("arms", number, "references", place), one) for place, one in named]
+        return Arm(
+            id=value["id"],
+            description=value.get("description", ""),
+            system=self._prompt((*at, "system"), prompts.get("system")),
+            user=self._prompt((*at, "user"), prompts.get("user")),
+            parameters=value.get("parameters", {}),
+            references=tuple(reference for reference in references if reference is not None),
+        )
+
+    @staticmethod
+    def _model(value: dict[str, Any]) -> ModelEntry:
+        return ModelEntry(
+            provider=canonical_provider(value["provider"]),
+            model=value["model"],
+            arms=tuple(value["arms"]) if "arms" in value else None,
+            repetitions=value.get("repetitions"),
+            parameters=value.get("parameters"),
+        )
+
+    @staticmethod
+    def _defaults(value: dict[str, Any]) -> Defaults:
+        return Defaults(
+            items=_selection(value.get("items", "all")),
+            repetitions=value.get("repetitions", 1),
+            concurrency=value.get("concurrency", 4),
+            timeout_seconds=value.get("timeout_seconds", 300),
+            retries=value.get("retries", 2),
+            max_attempts=value.get("max_attempts", 3),
+            budget_usd=float(value.get("budget_usd", 0.0)),
+            parameters=value.get("parameters", {}),
+            judge_budget_usd=float(value.get("judge_budget_usd", 0.0)),
+        )
+
+    def _rubric(self, path: NodePath, written: object) -> Rubric | None:
+        target = None if written is None else self._target(path, written)
+        return None if target is None else read_rubric(self.reading, target)
+
+    def _judge(self, number: int, value: dict[str, Any]) -> ModelJudge:
+        at = ("evaluation", "model_judges", number)
+        prompts = value.get("prompts", {})
+        return ModelJudge(
+            id=value["id"],
+            provider=canonical_provider(value["provider"]),
+            model=value["model"],
+            role=value.get("role", "gate"),
+            rubric=self._rubric((*at, "rubric"), value.get("rubric")),
+            system=self._judge_prompt((*at, "prompts", "system"), prompts.get("system")),
+            user=self._judge_prompt((*at, "prompts", "user"), prompts.get("user")),
+            repetitions=value.get("repetitions", 1),
+            parameters=value.get("parameters", {}),
+        )
+
+    def _policy(self, value: dict[str, Any]) -> Policy:
+        evaluation = value.get("evaluation", {})
+        review = evaluation.get("human_review", {})
+        metrics = value.get("metrics", {})
+        mechanical = tuple(_check(entry) for entry in evaluation.get("mechanical", []))
+        default = f"mean_score:{mechanical[0].scorer}" if mechanical else "completion_rate"
+        return Policy(
+            mechanical=mechanical,
+            human_rubric=self._rubric(("evaluation", "human_review", "rubric"), review.get("rubric")),
+            acceptance=_acceptance(evaluation.get("acceptance", {})),
+            primary_metric=metrics.get("primary", default),
+            secondary_metrics=tuple(metrics.get("secondary", ())),
+            tolerate_failed=float(value.get("defaults", {}).get("tolerate_failed", 0)),
+            judges=tuple(self._judge(number, one) for number, one in enumerate(evaluation.get("model_judges", ()))),
+        )
+
+    def _recordings(self, value: dict[str, Any]) -> Iterable[tuple[str, FileDigest]]:
+        """Recorded answers are named in `parameters`, so they are looked for wherever those may stand."""
+        places: list[tuple[NodePath, Mapping[str, Json]]] = [
+            (("defaults", "parameters"), value.get("defaults", {}).get("parameters", {}))
+        ]
+        for list_name in ("arms", "runs"):
+            for number, entry in enumerate(value[list_name]):
+                places.append(((list_name, number, "parameters"), entry.get("parameters", {})))
+        for at, parameters in places:
+            if "recordings" in parameters:
+                target = self._target((*at, "recordings"), parameters["recordings"])
+                if target is not None:
+                    self._check_recordings(target)
+                    yield str(parameters["recordings"]), self.reading.digest(target)
+
+    def _check_recordings(self, path: Path) -> None:
+        try:
+            parse_recordings(self.reading.content(path), self.reading.relative(path))
+        except DocumentFault as error:
+            if error.finding not in self.reading.findings:
+                self.reading.findings.append(error.finding)
+
+
+def _role(value: dict[str, Any]) -> RoleModel:
+    return RoleModel(canonical_provider(value["provider"]), value["model"], value.get("parameters", {}))
+
+
+def _selection(value: Any) -> ItemSelection:
+    if value == "all":
+        return ItemSelection("all")
+    if "ids" in value:
+        return ItemSelection("ids", ids=tuple(value["ids"]))
+    if "first" in value:
+        return ItemSelection("first", count=value["first"])
+    return ItemSelection("random", count=value["random"], seed=value.get("seed", 0))
+
+
+def _check(entry: Any) -> MechanicalCheck:
+    if isinstance(entry, str):
+        return MechanicalCheck(entry)
+    name, options = next(iter(entry.items()))
+    settings = dict(options or {})
+    return MechanicalCheck(name, float(settings.pop("pass_at", 1.0)), settings)
+
+
+def _acceptance(value: dict[str, Any]) -> Acceptance:
+    human = value.get("human", {})
+    default = Acceptance()
+    return Acceptance(
+        requires=tuple(value.get("requires", default.requires)),
+        required_reviews_per_item=human.get("required_reviews_per_item", default.required_reviews_per_item),
+        on_disagreement=human.get("on_disagreement", default.on_disagreement),
+        selection=value.get("selection", default.selection),
+    )
