@@ -12,6 +12,7 @@ from tamesu.base.model.finding import Finding, Severity
 from tamesu.base.model.manifest import FileDigest
 from tamesu.edge.documents.document import Document, DocumentFault, NodePath
 from tamesu.edge.documents.schemas import DocumentKind, validate
+from tamesu.edge.documents.secrets import secret_findings
 from tamesu.edge.documents.yaml_reader import read_yaml
 
 
@@ -59,7 +60,8 @@ class Reading:
         """Return a manifest that parses and has the right shape; otherwise None, with findings."""
         label = self.relative(path)
         try:
-            document = read_yaml(label, self.content(path))
+            content = self.content(path)
+            document = read_yaml(label, content)
         except DocumentFault as error:
             self.findings.append(error.finding)
             return None
@@ -68,6 +70,7 @@ class Reading:
             message = f"cannot be read: {error.strerror}"
             self.findings.append(Finding(label, 1, 1, "error", "file/unreadable", message, fix))
             return None
+        self.findings.extend(secret_findings(document, content.decode("utf-8-sig")))
         shape = validate(document, kind)
         self.findings.extend(shape)
         return None if any(finding.severity == "error" for finding in shape) else document
