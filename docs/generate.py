@@ -1,13 +1,15 @@
-"""Writes the pages of docs/ that are made from code: identity.md and tables.md. `--check` compares only."""
+"""Writes the pages of docs/ that are made from code: identity.md, lint.md and tables.md. `--check` compares only."""
 
 from __future__ import annotations
 
 import sys
 from collections.abc import Iterable
+from itertools import groupby
 from pathlib import Path
 
 from tamesu.core.identity import IDENTITY_VERSION
 from tamesu.core.identity_fields import FIELDS, Part
+from tamesu.core.lint.catalogue import rules
 from tamesu.core.tables import ITEM_COLUMNS, RUN_COLUMNS, score_columns
 
 HERE = Path(__file__).resolve().parent
@@ -70,7 +72,54 @@ def tables_page() -> str:
     )
 
 
-PAGES = {"identity.md": identity_page, "tables.md": tables_page}
+FAMILIES = {
+    "acceptance": "what acceptance requires",
+    "csv": "CSV item files",
+    "dataset": "datasets",
+    "eval": "the manifest of an eval",
+    "file": "files as such",
+    "id": "IDs",
+    "image": "container images",
+    "jsonl": "JSONL item files and JSON files",
+    "metric": "metrics",
+    "name": "names",
+    "output-schema": "schemas of outputs",
+    "parameter": "parameters of model calls",
+    "path": "paths in manifests",
+    "price": "prices",
+    "provider": "routes to models",
+    "replay": "recorded answers",
+    "review": "review by people",
+    "rubric": "rubrics",
+    "run": "runs of the plan",
+    "schema": "the shape of manifests",
+    "scorer": "scorers",
+    "secret": "secrets",
+    "sources": "executed sources",
+    "support": "what this version cannot do",
+    "task": "tasks",
+    "yaml": "YAML",
+}
+
+
+def lint_page() -> str:
+    """Return docs/lint.md."""
+    head = (
+        f"# Rules of lint\n\n{MADE}\n\n"
+        "`tamesu lint [PATH]` checks the whole project, or an eval, a file or a folder, without importing its Python, "
+        "without network and without Docker. Each finding is one line, `file:line:column: severity rule message; fix`. "
+        "`--format json`, `sarif` and `github` serve CI. Exit 0: no errors; 1: findings; 2: misuse; `--strict` makes "
+        "warnings count. IDs are stable.\n\n"
+        "What only forbids execution (a missing credential, a draft, a budget) is told by `tamesu plan`, not by lint."
+    )
+    sections = []
+    for family, members in groupby(rules().values(), key=lambda rule: rule.family):
+        told = [f"### {rule.id}\n\n{rule.what} {rule.why}\n\nFix: {rule.fix}" for rule in members]
+        sections.append(f"## {family}: {FAMILIES[family]}\n\n" + "\n\n".join(told))
+    return "\n\n".join([head, *sections]) + "\n"
+
+
+PAGES = {"identity.md": identity_page, "lint.md": lint_page, "tables.md": tables_page}
 
 
 def main(arguments: list[str]) -> int:

@@ -16,7 +16,7 @@ COMMANDS = {
     "rescore": "rescoring",
     "status": "reading",
     "plan": "reading",
-    "lint": "reading",
+    "lint": "linting",
     "report": "deriving",
     "where": "places",
     "freeze": "freezing",

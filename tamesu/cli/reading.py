@@ -1,4 +1,4 @@
-"""Commands that only read: lint, plan, status, where."""
+"""Commands that only read: plan and status."""
 
 from __future__ import annotations
 
@@ -17,29 +17,13 @@ from tamesu.cli.session import chosen, emit_json, project_here, say
 from tamesu.core.planning import Grouping, Retries
 from tamesu.core.rows import SlotEvidence, build_rows
 from tamesu.core.standing import Standing, standing
-from tamesu.edge.documents.eval_reader import read_eval
+from tamesu.edge.documents.reading import Shelf
 from tamesu.edge.store.digests import DigestCache
 from tamesu.edge.store.locks import describe
 from tamesu.edge.store.paths import Project
 from tamesu.stages.plan import Planned, digest_cache, plan_eval
 from tamesu.stages.summary import slot_results
 from tamesu.stages.workflow import slot_line
-
-
-@click.command(short_help="Check every manifest; nothing is executed.")
-@click.argument("name", required=False)
-def lint(name: str | None) -> None:
-    """Check manifests, prompts, datasets and sources; nothing is executed."""
-    project = project_here()
-    errors = 0
-    refs = chosen(project, name)
-    for ref in refs:
-        for finding in read_eval(project, ref).findings:
-            errors += finding.severity == "error"
-            say(str(finding))
-    if errors:
-        raise SystemExit(1)
-    say(f"{len(refs)} eval(s): no errors")
 
 
 @click.command()
@@ -95,8 +79,8 @@ def _slot_view(slot: Slot) -> dict[str, object]:
 
 
 def _planned(project: Project, refs: tuple[EvalRef, ...]) -> list[Planned]:
-    cache = digest_cache(project)
-    planned = [plan_eval(project, ref, Grouping.BATCHED, Retries.BOUNDED, cache) for ref in refs]
+    cache, shelf = digest_cache(project), Shelf()
+    planned = [plan_eval(project, ref, Grouping.BATCHED, Retries.BOUNDED, cache, shelf) for ref in refs]
     cache.save()
     return planned
 
@@ -168,12 +152,12 @@ def _remedy(kind: str, members: Sequence[FoundRun]) -> str:
 def status(name: str | None, as_json: bool, check: bool) -> None:
     """Say where each eval stands."""
     project = project_here()
-    cache = digest_cache(project)
+    cache, shelf = digest_cache(project), Shelf()
     incomplete = False
     views: list[dict[str, object]] = []
     for ref in chosen(project, name):
         try:
-            one = plan_eval(project, ref, Grouping.BATCHED, Retries.BOUNDED, cache)
+            one = plan_eval(project, ref, Grouping.BATCHED, Retries.BOUNDED, cache, shelf)
         except InvalidDocument as error:
             incomplete = True
             views.append({"eval": str(ref), "standing": Standing.INVALID.value, "problem": str(error)})

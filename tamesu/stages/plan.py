@@ -12,6 +12,7 @@ from tamesu.core.ledger import balance
 from tamesu.core.matrix import Matrix
 from tamesu.core.planning import Grouping, Retries, Situation, plan
 from tamesu.edge.documents.eval_reader import ReadEval, read_eval
+from tamesu.edge.documents.reading import Shelf
 from tamesu.edge.documents.settings_reader import installed_inspect
 from tamesu.edge.store.digests import DigestCache
 from tamesu.edge.store.evidence import held_elsewhere, other_records, read_evidence
@@ -38,9 +39,11 @@ def valid(read: ReadEval) -> tuple[Eval, Matrix]:
     raise InvalidDocument(f"{errors[0]}{more}")
 
 
-def plan_eval(project: Project, ref: EvalRef, grouping: Grouping, retries: Retries, cache: DigestCache) -> Planned:
+def plan_eval(
+    project: Project, ref: EvalRef, grouping: Grouping, retries: Retries, cache: DigestCache, shelf: Shelf | None = None
+) -> Planned:
     """Return what an eval owes. Raises InvalidDocument when the eval has errors."""
-    read = read_eval(project, ref)
+    read = read_eval(project, ref, shelf)
     evaluation, runs = valid(read)
     situation = Situation(
         evidence={spec.run_id: read_evidence(project, spec, cache) for spec in runs.runs},

@@ -13,6 +13,7 @@ from tamesu.base.model.manifest import EvalRef
 from tamesu.base.model.plan import Launch, Slot
 from tamesu.base.model.workflow import PlannedEval, PlannedLaunch, PlannedRun, WorkflowPlan
 from tamesu.core.planning import Grouping, Retries
+from tamesu.edge.documents.reading import Shelf
 from tamesu.edge.store.digests import DigestCache
 from tamesu.edge.store.paths import EvalPaths, Project
 from tamesu.stages.metrics import tables_made_from
@@ -34,11 +35,11 @@ def make_workflow_plan(
 
     An eval that does not read is left out and named in `broken`; the others go on.
     """
-    cache = digest_cache(project)
+    cache, shelf = digest_cache(project), Shelf()
     planned, broken = [], []
     for ref in refs:
         try:
-            planned.append(plan_eval(project, ref, grouping, retries, cache))
+            planned.append(plan_eval(project, ref, grouping, retries, cache, shelf))
         except InvalidDocument as error:
             broken.append(str(error))
     launches = tuple(_launch(p, launch, pay_usd) for p in planned for launch in p.plan.launches)

@@ -1,4 +1,7 @@
-"""Secrets in manifests: found by shape or by the name of the field, never repeated in the finding."""
+"""Secrets in manifests: found by shape or by the name of the field, never repeated in the finding.
+
+The rule is secret/in-manifest.
+"""
 
 from __future__ import annotations
 

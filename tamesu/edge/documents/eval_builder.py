@@ -98,7 +98,7 @@ class EvalBuilder:
 
     def _dataset(self, written: str) -> Dataset | None:
         target = self._target(("dataset",), written)
-        return None if target is None else read_dataset(self.reading, target)
+        return None if target is None else self.reading.shared("dataset", target, read_dataset)
 
     def _execution(self, value: dict[str, Any]) -> Execution | None:
         if value.get("backend", "native") == "native":
@@ -194,7 +194,7 @@ class EvalBuilder:
 
     def _rubric(self, path: NodePath, written: object) -> Rubric | None:
         target = None if written is None else self._target(path, written)
-        return None if target is None else read_rubric(self.reading, target)
+        return None if target is None else self.reading.shared("rubric", target, read_rubric)
 
     def _judge(self, number: int, value: dict[str, Any]) -> ModelJudge:
         at = ("evaluation", "model_judges", number)

@@ -12,7 +12,7 @@ from tamesu.core.lint import Remark, price_remarks, remarks
 from tamesu.core.matrix import Matrix, Setting, matrix
 from tamesu.edge.documents.document import Document
 from tamesu.edge.documents.eval_builder import EvalBuilder
-from tamesu.edge.documents.reading import Reading
+from tamesu.edge.documents.reading import Reading, Shelf
 from tamesu.edge.documents.schemas import DocumentKind
 from tamesu.edge.documents.settings_reader import FREE, read_setting
 from tamesu.edge.store.paths import Project
@@ -20,20 +20,24 @@ from tamesu.edge.store.paths import Project
 
 @dataclass(frozen=True, slots=True)
 class ReadEval:
-    """An eval and its planned runs, if nothing forbids it; and all findings, warnings included."""
+    """An eval and its planned runs, if nothing forbids it; all findings, warnings included; and what was read."""
 
     ref: EvalRef
     findings: tuple[Finding, ...]
     evaluation: Eval | None
     matrix: Matrix | None
     setting: Setting
+    files: frozenset[str] = frozenset()
 
 
-def read_eval(project: Project, ref: EvalRef) -> ReadEval:
-    """Return an eval as read from its files; nothing of it is executed."""
-    reading = Reading(project.root)
-    setting = read_setting(reading, project.config, project.prices)
-    case = reading.document(project.case_file(ref.case), DocumentKind.CASE)
+def read_eval(project: Project, ref: EvalRef, shelf: Shelf | None = None) -> ReadEval:
+    """Return an eval as read from its files; nothing of it is executed.
+
+    What it shares with others is read once per shelf.
+    """
+    reading = Reading(project.root, shelf or Shelf())
+    setting = reading.shared("setting", project.config, lambda own, path: read_setting(own, path, project.prices))
+    case = reading.shared("case", project.case_file(ref.case), lambda own, path: own.document(path, DocumentKind.CASE))
     default_task = case.value.get("default_task") if case and isinstance(case.value, dict) else None
     reading.files.clear()  # settings count by value and the case does not: neither is content of the eval
     manifest = project.eval(ref).manifest
@@ -58,9 +62,10 @@ def read_eval(project: Project, ref: EvalRef) -> ReadEval:
 
 def _read(ref: EvalRef, reading: Reading, evaluation: Eval | None, runs: Matrix | None, setting: Setting) -> ReadEval:
     findings = tuple(sorted(set(reading.findings)))
+    files = frozenset(reading.files)
     if reading.failed:
-        return ReadEval(ref, findings, None, None, setting)
-    return ReadEval(ref, findings, evaluation, runs, setting)
+        return ReadEval(ref, findings, None, None, setting, files)
+    return ReadEval(ref, findings, evaluation, runs, setting, files)
 
 
 def _with_free_replay(setting: Setting, models: Iterable[ModelEntry]) -> Setting:

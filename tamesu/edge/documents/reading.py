@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import difflib
 import os
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
+from typing import TypeVar, cast
 
 from tamesu.base.canonical import digest_bytes
 from tamesu.base.model.finding import Finding, Severity
@@ -15,12 +17,31 @@ from tamesu.edge.documents.schemas import DocumentKind, validate
 from tamesu.edge.documents.secrets import secret_findings
 from tamesu.edge.documents.yaml_reader import read_yaml
 
+T = TypeVar("T")
+
+
+@dataclass(frozen=True, slots=True)
+class _Shelved:
+    """What a part of an eval was read to: its value, the findings about it, the files that it consists of."""
+
+    value: object
+    findings: tuple[Finding, ...]
+    files: Mapping[str, FileDigest]
+
+
+@dataclass(frozen=True, slots=True)
+class Shelf:
+    """What one command has read already: many evals share a dataset, a rubric, a case."""
+
+    parts: dict[tuple[str, Path], _Shelved] = field(default_factory=dict)
+
 
 @dataclass(slots=True)
 class Reading:
     """The files read so far, by project path, and the findings about them."""
 
     root: Path
+    shelf: Shelf = field(default_factory=Shelf)
     findings: list[Finding] = field(default_factory=list)
     files: dict[str, FileDigest] = field(default_factory=dict)
 
@@ -55,6 +76,18 @@ class Reading:
         """Return a file by content and count it as read."""
         self.content(path)
         return self.files[self.relative(path)]
+
+    def shared(self, kind: str, path: Path, read: Callable[[Reading, Path], T]) -> T:
+        """Return what `read` makes of a path; once per shelf, each time with its findings and files."""
+        known = self.shelf.parts.get((kind, path))
+        if known is None:
+            own = Reading(self.root, self.shelf)
+            value = read(own, path)
+            known = _Shelved(value, tuple(own.findings), own.files)
+            self.shelf.parts[kind, path] = known
+        self.findings.extend(known.findings)
+        self.files.update(known.files)
+        return cast(T, known.value)
 
     def document(self, path: Path, kind: DocumentKind) -> Document | None:
         """Return a manifest that parses and has the right shape; otherwise None, with findings."""

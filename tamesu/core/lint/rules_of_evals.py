@@ -1,0 +1,166 @@
+"""Rules about evals and what they refer to. ID: (what is wrong, why it matters, how to fix it)."""
+
+from __future__ import annotations
+
+EVAL_RULES: dict[str, tuple[str, str, str]] = {
+    "acceptance/ignores-review": (
+        "`human_review` is declared but acceptance does not require `human`.",
+        "People would review for nothing, and the figure would hide what they said.",
+        "Add `human` to `acceptance.requires`, or drop `human_review`.",
+    ),
+    "acceptance/no-evidence": (
+        "Acceptance requires evidence that nothing in this eval produces.",
+        "No item could ever be accepted.",
+        "Require `mechanical`, `human` or the ID of a judge with `role: gate`.",
+    ),
+    "acceptance/no-review": (
+        "Acceptance requires `human` but `human_review` is not declared.",
+        "No item could ever be accepted.",
+        "Declare `evaluation.human_review.rubric`, or drop `human`.",
+    ),
+    "acceptance/no-scorer": (
+        "Acceptance requires `mechanical` but no scorer is listed.",
+        "Every item would pass without being measured.",
+        "List scorers in `evaluation.mechanical`, or drop `mechanical`.",
+    ),
+    "acceptance/screening-judge": (
+        "Acceptance requires a judge that only screens.",
+        "A screening judge decides what people look at first, not what is accepted.",
+        "Give the judge `role: gate`, or drop it from `acceptance.requires`.",
+    ),
+    "dataset/not-renderable": (
+        "A selection or a prompt template that the dataset cannot serve.",
+        "The prompts could not be made, or would lack what they name.",
+        "Correct the selection, or the field that the template uses.",
+    ),
+    "eval/missing-field": (
+        "A field that this eval needs is missing.",
+        "The plan would not be complete.",
+        "Add the field; `task` may come from `default_task` of the case.",
+    ),
+    "id/repeated": (
+        "An ID appears twice, or two IDs differ only by case, Unicode form or leading zeros.",
+        "IDs become file names, and some systems cannot tell such names apart.",
+        "Give each its own ID.",
+    ),
+    "id/reserved": (
+        "An ID that is a device's name on some systems, such as `con` or `nul`.",
+        "No file of that name can exist there.",
+        "Choose another ID.",
+    ),
+    "image/not-pinned": (
+        "A container image is not pinned by a digest, or its name cannot be resolved from the files alone.",
+        "A tag may name another image tomorrow, and the measurement could not be repeated.",
+        "Write `name@sha256:<digest>`, run `tamesu lock`, or set `execution.allow_mutable_images: true`.",
+    ),
+    "metric/not-produced": (
+        "A metric that this eval does not produce.",
+        "The report would have a hole where the answer should be.",
+        "Use the nearest name that the message gives, or declare what the metric needs.",
+    ),
+    "name/folder": (
+        "The eval's name is not the name of its folder.",
+        "Evals are named by their folders everywhere else.",
+        "Use the folder's name.",
+    ),
+    "output-schema/invalid": (
+        "`output_schema` is no JSON Schema of draft 2020-12.",
+        "No output could be checked against it.",
+        "Correct the schema.",
+    ),
+    "parameter/no-bound": (
+        "Nothing bounds what a call may cost.",
+        "The exposure of the plan cannot be computed.",
+        "Set `parameters.max_tokens`.",
+    ),
+    "parameter/refused": (
+        "A parameter that is owned by another setting, or that would make figures wrong.",
+        "Two places would decide one thing, or an answer would not be a draw of this model.",
+        "Do what the message says instead.",
+    ),
+    "price/repeated": (
+        "A model has two entries in config/models.yml.",
+        "Which price counts would be a guess.",
+        "Keep one entry per model.",
+    ),
+    "price/unknown": (
+        "Nobody knows the price of a model.",
+        "`cost_limit` and the budget could not act; an unknown price is never taken for 0.",
+        "Add the model to config/models.yml with `usd_per_million`, `usd_per_hour` or `free: true`.",
+    ),
+    "provider/no-route": (
+        "A provider that Inspect cannot be asked for.",
+        "No call could be made.",
+        "Use one of the routes that the message names.",
+    ),
+    "replay/no-recordings": (
+        "Provider `replay` without recorded answers.",
+        "There is nothing to replay.",
+        "Name their file in `parameters.recordings`.",
+    ),
+    "replay/recordings": (
+        "A file of recorded answers that cannot be read.",
+        "An answer would be missing in the middle of a run.",
+        "Correct the line that the message names.",
+    ),
+    "review/no-role": (
+        "`human_review` without an artifact that people look at.",
+        "There would be nothing to review.",
+        "Name the role in `execution.artifacts.review`.",
+    ),
+    "rubric/reserved-code": (
+        "A rubric uses the reason code `none`.",
+        "It is reserved for a pass.",
+        "Choose another code.",
+    ),
+    "run/edited-in-flight": (
+        "A file was edited that a run in flight was started from.",
+        "The run uses its own copy, so its figures are about the file as it was.",
+        "Wait for the run, or stop it, before relying on the edit.",
+    ),
+    "run/repeated": (
+        "A model and arm are planned twice.",
+        "Both would be the same run.",
+        "Use `repetitions` for more draws.",
+    ),
+    "run/unknown-arm": (
+        "A run names an arm that is not declared.",
+        "It would not be run.",
+        "Declare the arm, or use the nearest name that the message gives.",
+    ),
+    "scorer/repeated": (
+        "A scorer is listed twice.",
+        "It would be judged by two thresholds.",
+        "List it once.",
+    ),
+    "sources/omits-task": (
+        "`sources` omit the task's own file.",
+        "The code that runs must be part of the run's identity.",
+        "Add it to `execution.sources`.",
+    ),
+    "sources/scoring-imported": (
+        "A generation source imports a scoring source.",
+        "A change of the scorer could then change what the model says, without making the run stale.",
+        "Declare the imported file under `generation`.",
+    ),
+    "sources/undeclared": (
+        "A source-like file beside the task is not declared.",
+        "The task may import it, and a change would go unnoticed.",
+        "Add it to `execution.sources`, or move it away.",
+    ),
+    "support/missing": (
+        "The manifest is valid, but this version cannot do what it asks for.",
+        "Nothing is run under another meaning than the one written down.",
+        "Use a version that supports it; until then `run` refuses such an eval.",
+    ),
+    "task/args": (
+        "`task_args` set `dataset`.",
+        "Every task is passed the frozen dataset under that name.",
+        "Remove it, or rename the task's parameter.",
+    ),
+    "task/backend": (
+        "The task cannot run on this backend.",
+        "An artifact bundle is staged by code, which only Inspect runs.",
+        "Set `execution.backend` to the one that the message names.",
+    ),
+}

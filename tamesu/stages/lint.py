@@ -1,0 +1,137 @@
+"""Lint: every manifest in a scope, with all findings at once; nothing is executed, nothing is written."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
+from pathlib import Path
+
+from tamesu.base.canonical import digest_bytes
+from tamesu.base.errors import EvidenceError, UsageError
+from tamesu.base.model.finding import Finding
+from tamesu.base.model.manifest import EvalRef
+from tamesu.edge.documents.dataset_reader import read_dataset
+from tamesu.edge.documents.eval_reader import read_eval
+from tamesu.edge.documents.reading import Reading, Shelf
+from tamesu.edge.documents.rubric_reader import read_rubric
+from tamesu.edge.documents.schemas import DocumentKind
+from tamesu.edge.documents.settings_reader import read_setting
+from tamesu.edge.store.locks import holder
+from tamesu.edge.store.paths import Project, RunPaths
+from tamesu.stages.freeze import read_spec
+
+
+@dataclass(frozen=True, slots=True)
+class Linted:
+    """What was found, in the order of files and lines, and how many evals were read."""
+
+    findings: tuple[Finding, ...]
+    evals: int
+
+    @property
+    def errors(self) -> int:
+        return sum(finding.severity == "error" for finding in self.findings)
+
+
+def lint_project(project: Project) -> Linted:
+    """Check settings, every case, dataset, rubric and eval of a project."""
+    return _lint(project, project.refs(), _manifests(project, project.root))
+
+
+def lint_eval(project: Project, ref: EvalRef) -> Linted:
+    """Check one eval with everything that it refers to."""
+    return _lint(project, (ref,), ())
+
+
+def lint_path(project: Project, path: Path) -> Linted:
+    """Check what lies at or below a path; a file that is no manifest stands for the evals that read it.
+
+    Raises UsageError when nothing there can be checked.
+    """
+    refs = tuple(ref for ref in project.refs() if _covers(path, project.eval(ref).folder))
+    others = tuple(_manifests(project, path))
+    if not refs and not others:
+        label = project.relative(path)
+        shelf = Shelf()
+        refs = tuple(ref for ref in project.refs() if label in read_eval(project, ref, shelf).files)
+    if not refs and not others:
+        raise UsageError(
+            f"{project.relative(path)}: no manifest, and no eval reads it; name an eval, a file or a folder"
+        )
+    return _lint(project, refs, others)
+
+
+def _covers(path: Path, folder: Path) -> bool:
+    """A path covers an eval that lies below it, and the eval whose own manifest it is."""
+    return path == folder or path in folder.parents or path == folder / "eval.yml"
+
+
+@dataclass(frozen=True, slots=True)
+class _Manifest:
+    path: Path
+    kind: DocumentKind
+
+
+_KINDS = (
+    ("config/config.yaml", DocumentKind.CONFIG),
+    ("config/models.yml", DocumentKind.MODELS),
+    ("cases/*/case.yml", DocumentKind.CASE),
+    ("cases/*/datasets/*/dataset.yml", DocumentKind.DATASET),
+    ("cases/*/experiments/*/rubrics/*.yml", DocumentKind.RUBRIC),
+)
+
+
+def _manifests(project: Project, scope: Path) -> Iterator[_Manifest]:
+    for pattern, kind in _KINDS:
+        for path in sorted(project.root.glob(pattern)):
+            if path == scope or scope in path.parents:
+                yield _Manifest(path, kind)
+
+
+def _lint(project: Project, refs: Iterable[EvalRef], others: Iterable[_Manifest]) -> Linted:
+    shelf = Shelf()
+    refs = tuple(refs)
+    found: set[Finding] = set()
+    for manifest in others:
+        found.update(_read(project, manifest, shelf))
+    for ref in refs:
+        found.update(read_eval(project, ref, shelf).findings)
+        found.update(_edited_in_flight(project, ref))
+    return Linted(tuple(sorted(found)), len(refs))
+
+
+def _read(project: Project, manifest: _Manifest, shelf: Shelf) -> list[Finding]:
+    reading = Reading(project.root, shelf)
+    match manifest.kind:
+        case DocumentKind.CONFIG | DocumentKind.MODELS:
+            read_setting(reading, project.config, project.prices)
+        case DocumentKind.DATASET:
+            read_dataset(reading, manifest.path)
+        case DocumentKind.RUBRIC:
+            read_rubric(reading, manifest.path)
+        case _:
+            reading.document(manifest.path, manifest.kind)
+    return reading.findings
+
+
+def _edited_in_flight(project: Project, ref: EvalRef) -> Iterator[Finding]:
+    """Warn of files that a live run was started from and that are different now; the run does not see it."""
+    for folder in sorted(project.eval(ref).runs.glob("*--*")):
+        who = holder(project.lock(folder.name))
+        if who is None:
+            continue
+        for label in _changed_since(project, RunPaths(folder)):
+            message = f"was edited while run {folder.name} is in flight (process {who.pid}); the run uses its own copy"
+            fix = "wait for the run, or stop it, before relying on the edit"
+            yield Finding(label, 1, 1, "warning", "run/edited-in-flight", message, fix)
+
+
+def _changed_since(project: Project, run: RunPaths) -> Iterator[str]:
+    try:
+        started = read_spec(run).identity.content
+    except (EvidenceError, OSError):
+        return
+    for file in started:
+        path = project.root / file.path
+        if not path.is_file() or digest_bytes(path.read_bytes()) != file.sha256:
+            yield file.path

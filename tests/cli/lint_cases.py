@@ -1,0 +1,458 @@
+"""Projects with one mistake each, and the finding that must name it; reading findings back from their lines."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable
+from dataclasses import dataclass
+from pathlib import Path
+
+from tests.projects import DATASET, EVAL, EXPERIMENT, ShapesProject
+
+LINE = re.compile(
+    r"(?P<file>[^:]+):(?P<line>\d+):(?P<column>\d+): (?P<severity>error|warning) "
+    r"(?P<rule>[a-z-]+/[A-Za-z-]+) (?P<message>.+); (?P<fix>.+)"
+)
+MANIFEST = EVAL / "eval.yml"
+CASE = Path("cases/shape-drawing/case.yml")
+TASK = EXPERIMENT / "inspect/task.py"
+RUBRIC = EXPERIMENT / "rubrics/drawing.yml"
+SYSTEM = EXPERIMENT / "prompts/system.md"
+ITEMS = DATASET.parent / "items.jsonl"
+CSV = DATASET.parent / "items.csv"
+ANSWERS = EXPERIMENT / "recordings/answers.jsonl"
+SCHEMA = EXPERIMENT / "schemas/out.json"
+COMPOSE = EXPERIMENT / "inspect/compose.yaml"
+DOCKERFILE = EXPERIMENT / "inspect/Dockerfile"
+CONFIG = Path("config/config.yaml")
+PRICES = Path("config/models.yml")
+PINNED = "python@sha256:" + "a" * 64
+ONE_TASK = "generation: [../../inspect/task.py]"
+RECORDINGS = "recordings: ../../recordings/answers.jsonl"
+DATASET_LINE = "dataset: ../../../../datasets/scenes-v1/dataset.yml"
+
+Edit = Callable[[ShapesProject], None]
+
+
+@dataclass(frozen=True)
+class Found:
+    """A finding as read back from its line."""
+
+    file: str
+    line: int
+    severity: str
+    rule: str
+    message: str
+
+
+@dataclass(frozen=True)
+class Case:
+    """A project with mistakes, and where one of them must be told.
+
+    `at` begins the line, `nth` counts the lines that begin so; an empty `at` is line 1.
+    """
+
+    rule: str
+    edits: tuple[Edit, ...]
+    at: str = ""
+    file: Path = MANIFEST
+    says: str = ""
+    name: str = ""
+    nth: int = 1
+
+
+def swap(old: str, new: str, file: Path = MANIFEST) -> Edit:
+    return lambda project: project.edit(file, old, new)
+
+
+def write(file: Path, text: str | bytes) -> Edit:
+    def edit(project: ShapesProject) -> None:
+        target = project.path(file)
+        target.parent.mkdir(parents=True, exist_ok=True)
+        target.write_bytes(text.encode() if isinstance(text, str) else text)
+
+    return edit
+
+
+def remove(file: Path) -> Edit:
+    return lambda project: project.path(file).unlink()
+
+
+def folder(file: Path) -> Edit:
+    def edit(project: ShapesProject) -> None:
+        project.path(file).unlink(missing_ok=True)
+        project.path(file).mkdir()
+
+    return edit
+
+
+def source(file: Path, text: str) -> tuple[Edit, ...]:
+    """Add a file beside the task and declare it."""
+    return write(file, text), swap(ONE_TASK, f"{ONE_TASK[:-1]}, ../../inspect/{file.name}]")
+
+
+def items_file(text: str) -> tuple[Edit, ...]:
+    return write(DATASET, f"name: scenes\nitems_from: {ITEMS.name}\n"), write(ITEMS, text)
+
+
+def csv_file(text: str) -> tuple[Edit, ...]:
+    return write(DATASET, f"name: scenes\nitems_from: {CSV.name}\n"), write(CSV, text)
+
+
+def judges(role: str) -> tuple[Edit, ...]:
+    """Declare one more model judge."""
+    judge = f"    - {{id: strict, provider: openai, model: judging, role: {role}}}\n"
+
+    def edit(project: ShapesProject) -> None:
+        text = project.manifest.read_text()
+        head = "  model_judges:\n"
+        new = (
+            text.replace(head, head + judge)
+            if head in text
+            else text.replace("  acceptance:\n", f"{head}{judge}  acceptance:\n")
+        )
+        project.manifest.write_text(new)
+
+    return (edit,)
+
+
+def findings(text: str) -> list[Found]:
+    """Read every line of lint's output back; each must have the documented form."""
+    found = []
+    for line in text.splitlines():
+        match = LINE.fullmatch(line)
+        assert match is not None, line
+        found.append(Found(match["file"], int(match["line"]), match["severity"], match["rule"], match["message"]))
+    return found
+
+
+def line_number(project: ShapesProject, case: Case) -> int:
+    if not case.at:
+        return 1
+    lines = project.path(case.file).read_text().splitlines()
+    return [number for number, line in enumerate(lines, 1) if line.lstrip().startswith(case.at)][case.nth - 1]
+
+
+CASES = [
+    Case("path/url", (swap(RECORDINGS, 'recordings: "https://example.org/a.jsonl"'),), "parameters:"),
+    Case("path/form", (swap(RECORDINGS, "recordings: /etc/hosts"),), "parameters:", name="absolute"),
+    Case("path/form", (swap(RECORDINGS, r"recordings: ..\a.jsonl"),), "parameters:", name="backslash"),
+    Case("path/escapes", (swap(DATASET_LINE, "dataset: " + "../" * 7 + "outside.yml"),), "dataset:"),
+    Case("path/missing", (swap("scenes-v1", "scenes-v2"),), "dataset:", says="scenes-v2"),
+    Case("path/missing", (remove(EXPERIMENT / "recordings/answers.jsonl"),), "parameters:", name="recordings"),
+    Case("path/missing", (remove(TASK),), "file:", name="task"),
+    Case("path/missing", (swap("drawing.md", "drawn.md", RUBRIC),), "rationale:", RUBRIC, name="rationale"),
+    Case(
+        "path/missing",
+        (swap("items:\n", "shared_assets: [none.png]\nitems:\n", DATASET),),
+        "shared_assets:",
+        DATASET,
+        name="asset",
+    ),
+    Case("sources/omits-task", (swap(ONE_TASK, "generation: []"),), "sources:", says="task.py"),
+    Case(
+        "sources/undeclared",
+        (write(EXPERIMENT / "inspect/helper.py", "x = 1\n"),),
+        "sources:",
+        says="helper.py",
+        name="python",
+    ),
+    Case(
+        "sources/undeclared", (write(EXPERIMENT / "inspect/run.sh", "true\n"),), "sources:", says="run.sh", name="shell"
+    ),
+    Case(
+        "sources/undeclared", (write(DOCKERFILE, "FROM scratch\n"),), "sources:", says="Dockerfile", name="dockerfile"
+    ),
+    Case(
+        "sources/undeclared",
+        (write(EXPERIMENT / "inspect/requirements.txt", "x\n"),),
+        "sources:",
+        says="requirements.txt",
+        name="requirements",
+    ),
+    Case(
+        "sources/undeclared",
+        (write(EXPERIMENT / "inspect/deep/down/data.yaml", "a: 1\n"),),
+        "sources:",
+        says="deep/down/data.yaml",
+        name="yaml-below",
+    ),
+    Case(
+        "sources/scoring-imported",
+        source(EXPERIMENT / "inspect/tools.py", "from drawing import coverage\n"),
+        "generation:",
+        says="tools.py imports the scoring source drawing.py",
+        name="from",
+    ),
+    Case(
+        "sources/scoring-imported",
+        source(EXPERIMENT / "inspect/tools.py", "def f():\n    import drawing\n"),
+        "generation:",
+        says="drawing.py",
+        name="inside-a-function",
+    ),
+    Case(
+        "image/not-pinned",
+        source(COMPOSE, "services:\n  default:\n    image: python:3.12\n"),
+        "default:",
+        COMPOSE,
+        says="python:3.12",
+        name="tag",
+    ),
+    Case(
+        "image/not-pinned",
+        source(COMPOSE, "services:\n  default:\n    image: python@sha256:abc\n"),
+        "default:",
+        COMPOSE,
+        name="short-digest",
+    ),
+    Case(
+        "image/not-pinned",
+        source(COMPOSE, "x-b: &b {image: 'python:3'}\nservices:\n  default:\n    <<: *b\n"),
+        "default:",
+        COMPOSE,
+        says="python:3",
+        name="merge",
+    ),
+    Case(
+        "image/not-pinned",
+        source(DOCKERFILE, f"FROM {PINNED} AS base\nFROM base\nfrom debian:12\n"),
+        "from debian",
+        DOCKERFILE,
+        says="debian:12",
+        name="dockerfile",
+    ),
+    Case(
+        "image/unresolvable",
+        source(COMPOSE, "services:\n  default:\n    image: ${IMAGE}\n"),
+        "default:",
+        COMPOSE,
+        name="variable",
+    ),
+    Case(
+        "image/unresolvable",
+        source(COMPOSE, "services:\n  default:\n    image: ${IMAGE:-python:3}\n"),
+        "default:",
+        COMPOSE,
+        name="variable-default",
+    ),
+    Case(
+        "image/unresolvable",
+        source(COMPOSE, f"services:\n  default:\n    image: {PINNED}\n    build: .\n"),
+        "default:",
+        COMPOSE,
+        name="build",
+    ),
+    Case(
+        "image/unresolvable",
+        source(COMPOSE, f"services:\n  default:\n    image: {PINNED}\n    extends: {{service: a}}\n"),
+        "default:",
+        COMPOSE,
+        name="extends",
+    ),
+    Case(
+        "image/unresolvable",
+        source(COMPOSE, f"services:\n  default:\n    image: {PINNED}\ninclude: [b.yml]\n"),
+        "",
+        COMPOSE,
+        name="include",
+    ),
+    Case("image/unresolvable", source(COMPOSE, "version: '3'\n"), "", COMPOSE, name="no-services"),
+    Case("image/unresolvable", source(DOCKERFILE, "ARG BASE\nFROM $BASE\n"), "FROM", DOCKERFILE, name="dockerfile-arg"),
+    Case("task/backend", (swap("backend: inspect", "backend: native"),), "backend:"),
+    Case("id/repeated", (swap("id: worked-example", "id: terse"),), "- id: terse", says="terse", name="arm"),
+    Case(
+        "id/repeated",
+        (swap("- id: three-stripes", "- id: red-sun", DATASET),),
+        "- id: red-sun",
+        DATASET,
+        nth=2,
+        name="item",
+    ),
+    Case(
+        "id/repeated",
+        items_file('{"id": "a", "input": "b"}\n{"id": "a", "input": "c"}\n'),
+        '{"id": "a"',
+        ITEMS,
+        nth=2,
+        name="item-of-one-letter",
+    ),
+    Case(
+        "id/repeated",
+        items_file('{"id": "a-1", "input": "b"}\n{"id": "a-01", "input": "c"}\n'),
+        '{"id": "a-01"',
+        ITEMS,
+        name="leading-zero",
+    ),
+    Case("name/folder", (swap("name: replayed", "name: other"),), "name:", says="replayed"),
+    Case(
+        "run/unknown-arm",
+        (swap("arms: [terse, worked-example]", "arms: [terse, worked-exampl]"),),
+        "arms: [",
+        says="worked-exampl",
+    ),
+    Case(
+        "run/repeated",
+        (swap("model: sketcher-large", "model: sketcher-small"),),
+        "- provider:",
+        says="sketcher-small",
+        nth=2,
+    ),
+    Case("provider/no-route", (swap("provider: replay", "provider: abacus"),), "- provider:", says="abacus"),
+    Case(
+        "parameter/refused",
+        (swap("max_tokens: 800", "max_tokens: 800, max_retries: 3"),),
+        "parameters:",
+        says="max_retries",
+    ),
+    Case(
+        "parameter/refused",
+        (swap("    model: sketcher-large\n", "    model: sketcher-large\n    parameters: {cache: true}\n"),),
+        "parameters: {cache",
+        says="cache",
+        name="run",
+    ),
+    Case("replay/no-recordings", (swap(f", {RECORDINGS}", ""),), "- provider:"),
+    Case(
+        "scorer/repeated",
+        (swap("- scene_coverage: {pass_at: 0.8}", "- valid_program"),),
+        "mechanical:",
+        says="valid_program",
+    ),
+    Case("acceptance/no-review", (swap("  human_review:\n    rubric: ../../rubrics/drawing.yml\n", ""),), "requires:"),
+    Case(
+        "acceptance/ignores-review", (swap("requires: [mechanical, human]", "requires: [mechanical]"),), "acceptance:"
+    ),
+    Case("review/no-role", (swap("    review: render\n", ""),), "human_review:"),
+    Case("metric/not-produced", (swap("[render_rate,", "[render_rat,"),), "secondary:", says="'render_rat'"),
+    Case(
+        "metric/not-produced", (swap('"mean_score:scene_coverage"', '"mean_score:scene"'),), "primary:", name="primary"
+    ),
+    Case(
+        "price/repeated",
+        (
+            write(
+                PRICES, "models:\n  - {provider: a, model: b, free: true}\n  - {provider: a, model: b, free: false}\n"
+            ),
+        ),
+        "- {provider: a, model: b, free: f",
+        PRICES,
+        says="a/b",
+    ),
+    Case("rubric/reserved-code", (swap("object-missing", "none", RUBRIC),), "reason_codes: [none", RUBRIC),
+    Case(
+        "dataset/not-renderable",
+        (swap("item.input.scene", "item.input.nothing", EXPERIMENT / "prompts/terse.md.j2"),),
+        "",
+        EXPERIMENT / "prompts/terse.md.j2",
+        says="cannot be rendered",
+        name="undefined",
+    ),
+    Case(
+        "dataset/not-renderable",
+        (swap("{{ item", "{% item", EXPERIMENT / "prompts/terse.md.j2"),),
+        "",
+        EXPERIMENT / "prompts/terse.md.j2",
+        says="cannot be rendered",
+        name="syntax",
+    ),
+    Case(
+        "dataset/not-renderable",
+        (swap("ids: [red-sun", "ids: [red-son"),),
+        "",
+        DATASET,
+        says="red-son",
+        name="unknown-item",
+    ),
+    Case("file/encoding", (write(SYSTEM, b"\xff\xfe\x00"),), "", SYSTEM),
+    Case("file/unreadable", (remove(CASE),), "", CASE, name="missing"),
+    Case("file/unreadable", (folder(MANIFEST),), "", MANIFEST, name="a-folder"),
+    Case("yaml/syntax", (swap("question: ", "question: [ "),), "description:"),
+    Case("yaml/tab", (swap("  items:", "\titems:"),), "items:"),
+    Case("yaml/depth", (swap("max_tokens: 800", "max_tokens: 800, x: " + "[" * 200 + "]" * 200),), "parameters:"),
+    Case("yaml/encoding", (write(CASE, b"name: \xff\n"),), "", CASE, name="not-utf-8"),
+    Case("yaml/encoding", (write(CASE, b"name: a\x07\n"),), "", CASE, name="control"),
+    Case("yaml/size", (write(CASE, b"name: a\n#" + b"a" * (8 * 1024 * 1024)),), "", CASE),
+    Case("yaml/duplicate-key", (swap("name: replayed\n", "name: replayed\nname: replayed\n"),), "name:", nth=2),
+    Case(
+        "schema/additionalProperties",
+        (swap("repetitions: 2", "repetitons: 2"),),
+        "repetitons:",
+        says="unknown field 'repetitons'",
+    ),
+    Case("schema/additionalProperties", (write(CASE, "name: a\nowner: b\n"),), "owner:", CASE, name="case"),
+    Case(
+        "schema/required",
+        (swap("    description: The scene and", "    descriptio: The scene and"), swap(DATASET_LINE + "\n", "")),
+        "",
+        says="'dataset'",
+    ),
+    Case("schema/enum", (swap("status: active", "status: actve"),), "status:"),
+    Case("schema/type", (swap("repetitions: 2", 'repetitions: "2"'),), "repetitions:"),
+    Case("schema/type", (write(CONFIG, "inspect_version: 3\n"),), "inspect_version:", CONFIG, name="config"),
+    Case("schema/pattern", (swap(DATASET_LINE, "dataset: https://example.org/dataset.yml"),), "dataset:"),
+    Case("schema/exclusiveMinimum", (swap("cost_limit: 0.05", "cost_limit: 0"),), "limits:"),
+    Case("schema/minItems", (swap("    arms: [terse, worked-example]", "    arms: []"),), "arms: []"),
+    Case("schema/const", (swap("name: replayed\n", "name: replayed\nschema_version: 2\n"),), "schema_version:"),
+    Case("jsonl/syntax", items_file('{"id": "a", "input": "b"}\n{"id": \n'), '{"id": ', ITEMS, nth=2),
+    Case("jsonl/duplicate-key", items_file('{"id": "a", "id": "b", "input": "c"}\n'), "", ITEMS),
+    Case(
+        "jsonl/depth",
+        items_file('{"id": "a", "input": "b"}\n{"id": "c", "input": ' + "[" * 150 + "]" * 150 + "}\n"),
+        '{"id": "c"',
+        ITEMS,
+    ),
+    Case("jsonl/encoding", items_file('{"id": "a", "input": "b\\u0000"}\n'), "", ITEMS),
+    Case("jsonl/number", items_file('{"id": "a", "input": 1e999}\n'), "", ITEMS),
+    Case("csv/header", csv_file("id,expected\na,b\n"), "", CSV),
+    Case("csv/cells", csv_file("id,input\na,b\nc,d,e\n"), "c,d,e", CSV),
+    Case("csv/syntax", csv_file('id,input\na,b\nc,"d"e\n'), "c,", CSV),
+    Case("csv/encoding", csv_file("id,input\na,b\0\n"), "a,b", CSV),
+    Case("path/not-a-file", (swap("file: ../../inspect/task.py", "file: ../../inspect"),), "file:"),
+    Case(
+        "eval/missing-field", (swap("default_task: artifact_bundle\n", "", CASE), swap("task: artifact_bundle\n", ""))
+    ),
+    Case("id/reserved", (swap("id: terse", "id: nul"), swap("[terse, ", "[nul, ")), "- id: nul", name="arm"),
+    Case("id/reserved", (swap("- id: red-sun", "- id: con", DATASET),), "- id: con", DATASET, name="item"),
+    Case("task/args", (swap("  task: draw_scene\n", "  task: draw_scene\n  task_args: {dataset: x}\n"),), "task_args:"),
+    Case(
+        "replay/recordings",
+        (write(ANSWERS, '{"tamesu_recording": 1, "label": "x"}\n{"item": 1}\n'),),
+        '{"item": 1}',
+        ANSWERS,
+    ),
+    Case(
+        "price/unknown",
+        (swap("provider: replay\n    model: sketcher-small", "provider: vllm\n    model: nobody"),),
+        "model: nobody",
+    ),
+    Case(
+        "acceptance/no-evidence",
+        (swap("[mechanical, human]\n", "[mechanical, human, luck]\n"),),
+        "requires:",
+        says="luck",
+    ),
+    Case(
+        "acceptance/no-scorer",
+        (swap("  mechanical:\n    - valid_program: {pass_at: 1.0}\n    - scene_coverage: {pass_at: 0.8}\n", ""),),
+        "requires:",
+    ),
+    Case(
+        "acceptance/screening-judge",
+        (*judges("screen"), swap("[mechanical, human]", "[mechanical, human, strict]")),
+        "requires:",
+    ),
+    Case("id/repeated", (*judges("gate"), *judges("gate")), "- {id: strict", says="judge", name="judge"),
+    Case("output-schema/invalid", (swap("arms:\n", "output_schema: {type: 7}\narms:\n"),), "output_schema:"),
+    Case(
+        "output-schema/invalid",
+        (swap("arms:\n", "output_schema: ../../schemas/out.json\narms:\n"), write(SCHEMA, '{"type": "objekt"}')),
+        "",
+        SCHEMA,
+        name="file",
+    ),
+]
+
+
+def case_id(case: Case) -> str:
+    return f"{case.rule}:{case.name}" if case.name else case.rule

@@ -1,0 +1,176 @@
+"""`tamesu lint`: what a path covers, warnings, and the forms for CI."""
+
+from __future__ import annotations
+
+import json
+import shutil
+
+import pytest
+
+from tamesu import __version__
+from tamesu.core.lint.catalogue import find_rule
+from tamesu.edge.store.locks import held
+from tests.cli.calling import Caller, one_line
+from tests.cli.lint_cases import (
+    CASE,
+    CONFIG,
+    DATASET_LINE,
+    MANIFEST,
+    RUBRIC,
+    SYSTEM,
+    TASK,
+    findings,
+    judges,
+    swap,
+    write,
+)
+from tests.projects import DATASET, EXPERIMENT, ShapesProject
+
+LONE_DATASET = DATASET.parent.parent / "unused-v1" / "dataset.yml"
+
+
+@pytest.fixture
+def two(shapes: ShapesProject) -> ShapesProject:
+    """Two evals; the second one's name is not its folder's, and a dataset that nobody uses has no items."""
+    shutil.copytree(shapes.eval, shapes.eval.parent / "second")
+    write(LONE_DATASET, "name: unused\nitems: []\n")(shapes)
+    return shapes
+
+
+def rules_of(project: ShapesProject, call: Caller, *arguments: str) -> list[str]:
+    return sorted(one.rule for one in findings(call(project, "lint", *arguments).out) if one.rule)
+
+
+class TestScope:
+    @pytest.mark.parametrize("path", [(), (".",)])
+    def test_the_whole_project(self, path: tuple[str, ...], two: ShapesProject, call: Caller) -> None:
+        assert rules_of(two, call, *path) == ["name/folder", "schema/minItems"]
+
+    @pytest.mark.parametrize("path", ["second", "prompt-wording/second", f"{EXPERIMENT}/evals/second"])
+    def test_one_eval_by_name_or_folder(self, path: str, two: ShapesProject, call: Caller) -> None:
+        assert rules_of(two, call, path) == ["name/folder"]
+
+    def test_one_manifest(self, two: ShapesProject, call: Caller) -> None:
+        assert rules_of(two, call, str(LONE_DATASET)) == ["schema/minItems"]
+        assert call(two, "lint", str(MANIFEST)).out == "1 eval(s): no errors\n"
+        assert call(two, "lint", str(RUBRIC)).out == "0 eval(s): no errors\n"
+
+    def test_a_folder_covers_what_lies_below(self, two: ShapesProject, call: Caller) -> None:
+        assert rules_of(two, call, str(EXPERIMENT)) == ["name/folder"]
+        assert rules_of(two, call, str(DATASET.parent.parent)) == ["schema/minItems"]
+
+    @pytest.mark.parametrize("path", [SYSTEM, TASK])
+    def test_a_file_that_evals_read_stands_for_them(self, path: str, two: ShapesProject, call: Caller) -> None:
+        assert rules_of(two, call, str(path)) == ["name/folder"]
+
+    def test_a_file_that_nobody_reads_is_misuse(self, two: ShapesProject, call: Caller) -> None:
+        two.path("notes.txt").write_text("x")
+        line = one_line(call(two, "lint", "notes.txt"), 2)
+        assert line == "notes.txt: no manifest, and no eval reads it; name an eval, a file or a folder"
+
+    def test_a_name_that_nothing_has(self, two: ShapesProject, call: Caller) -> None:
+        assert one_line(call(two, "lint", "secnd"), 2) == "no eval named 'secnd'; did you mean second?"
+
+    def test_a_case_without_evals_is_checked(self, shapes: ShapesProject, call: Caller) -> None:
+        write("cases/empty/case.yml", "title: nothing\n")(shapes)
+        found = findings(call(shapes, "lint").out)
+        assert {(one.file, one.rule) for one in found} == {
+            ("cases/empty/case.yml", "schema/additionalProperties"),
+            ("cases/empty/case.yml", "schema/required"),
+        }
+
+    def test_a_finding_about_what_evals_share_is_told_once(self, two: ShapesProject, call: Caller) -> None:
+        swap("items:\n", "owner: me\nitems:\n", DATASET)(two)
+        swap("name:", "title:", CASE)(two)
+        write(CONFIG, "inspect_version: 3\n")(two)
+        found = findings(call(two, "lint").out)
+        assert len(found) == len({(one.file, one.line, one.rule) for one in found})
+        assert {one.file for one in found} >= {DATASET.as_posix(), CASE.as_posix(), CONFIG.as_posix()}
+
+
+class TestWarnings:
+    def test_what_this_version_cannot_do_is_a_warning(self, shapes: ShapesProject, call: Caller) -> None:
+        """support/missing: the manifest is valid, so lint passes; --strict makes it fail."""
+        judges("gate")[0](shapes)
+        done = call(shapes, "lint")
+        assert done.code == 0
+        line, summary = done.out.splitlines()
+        assert findings(line)[0].severity == "warning"
+        assert "warning support/missing model judges are not asked by this version" in line
+        assert summary == "1 eval(s): no errors, 1 warning"
+        assert call(shapes, "lint", "--strict").code == 1
+
+    def test_a_call_without_a_bound_is_a_warning(self, shapes: ShapesProject, call: Caller) -> None:
+        text = shapes.manifest.read_text()
+        start, end = text.index("execution:\n"), text.index("defaults:\n")
+        text = text[:start] + text[end:]
+        text = text.replace("task: artifact_bundle", "task: structured_text").replace("max_tokens: 800, ", "")
+        shapes.manifest.write_text(text)
+        found = findings("\n".join(call(shapes, "lint").out.splitlines()[:-1]))
+        assert ("parameter/no-bound", "warning") in {(one.rule, one.severity) for one in found}
+
+    def test_an_edit_during_a_run_is_a_warning(self, banked_shapes: ShapesProject, call: Caller) -> None:
+        """run/edited-in-flight: the run goes on with its copy, and the edit would not be measured."""
+        run_id = sorted(banked_shapes.run_ids())[0]
+        lock = banked_shapes.root / ".tamesu" / "locks" / f"{run_id}.lock"
+        prompt = banked_shapes.path(SYSTEM)
+        with held(lock, run_id, 0):
+            assert call(banked_shapes, "lint").out == "1 eval(s): no errors\n"
+            prompt.write_text(prompt.read_text() + "Be brief.\n")
+            line = call(banked_shapes, "lint").out.splitlines()[0]
+        assert findings(line)[0].file == SYSTEM.as_posix()
+        assert f"warning run/edited-in-flight was edited while run {run_id} is in flight (process " in line
+        assert call(banked_shapes, "lint").out == "1 eval(s): no errors\n"
+
+
+class TestForms:
+    @pytest.fixture
+    def broken(self, shapes: ShapesProject) -> ShapesProject:
+        swap("name: replayed", "name: 'a, b: 50%'")(shapes)
+        judges("gate")[0](shapes)
+        return shapes
+
+    def test_json(self, broken: ShapesProject, call: Caller) -> None:
+        done = call(broken, "lint", "--format", "json")
+        assert done.code == 1
+        first, second = json.loads(done.out)
+        assert first == {
+            "file": MANIFEST.as_posix(),
+            "line": 1,
+            "column": 1,
+            "severity": "error",
+            "rule": "name/folder",
+            "message": "name 'a, b: 50%' is not the folder's name 'replayed'",
+            "fix": "use the folder's name",
+        }
+        assert (second["severity"], second["rule"]) == ("warning", "support/missing")
+
+    def test_github(self, broken: ShapesProject, call: Caller) -> None:
+        lines = call(broken, "lint", "--format", "github").out.splitlines()
+        assert lines[0] == (
+            f"::error file={MANIFEST.as_posix()},line=1,col=1,title=name/folder::"
+            "name 'a, b: 50%25' is not the folder's name 'replayed'; use the folder's name"
+        )
+        assert lines[1].startswith("::warning file=")
+
+    def test_sarif(self, broken: ShapesProject, call: Caller) -> None:
+        log = json.loads(call(broken, "lint", "--format", "sarif").out)
+        assert (log["version"], len(log["runs"])) == ("2.1.0", 1)
+        driver, results = log["runs"][0]["tool"]["driver"], log["runs"][0]["results"]
+        assert (driver["name"], driver["version"]) == ("tamesu", __version__)
+        assert [driver["rules"][one["ruleIndex"]]["id"] for one in results] == [one["ruleId"] for one in results]
+        assert [one["level"] for one in results] == ["error", "warning"]
+        place = results[0]["locations"][0]["physicalLocation"]
+        assert place["artifactLocation"] == {"uri": MANIFEST.as_posix(), "uriBaseId": "PROJECT"}
+        assert place["region"] == {"startLine": 1, "startColumn": 1}
+        rule = find_rule("name/folder")
+        assert rule is not None
+        assert driver["rules"][0]["help"]["text"] == rule.fix
+
+    @pytest.mark.parametrize("form", ["json", "sarif", "github"])
+    def test_a_clean_project_yields_an_empty_list(self, form: str, shapes: ShapesProject, call: Caller) -> None:
+        done = call(shapes, "lint", "--format", form)
+        assert done.code == 0
+        found = json.loads(done.out or "[]")
+        assert (found["runs"][0]["results"] if form == "sarif" else found) == []
+        assert DATASET_LINE in shapes.manifest.read_text()

@@ -1,0 +1,67 @@
+"""The catalogue of lint: every rule that code can tell is explained, and every rule explained is told by a case."""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+
+import pytest
+
+from docs.generate import FAMILIES, lint_page
+from tamesu.core.lint.catalogue import find_rule, rules
+from tests.cli.lint_cases import CASES
+
+ROOT = Path(__file__).parents[2]
+MANIFESTS = ROOT / "tests" / "schemas" / "invalid"
+SOURCES = [*(ROOT / "tamesu" / "edge" / "documents").rglob("*.py"), *(ROOT / "tamesu" / "core" / "lint").glob("*.py")]
+LITERAL = re.compile(r'"([a-z-]+/[A-Za-z-]+)"')
+EXPECTED = re.compile(r"^# expect: \d+:\d+ (\S+)", re.MULTILINE)
+
+# Told in tests of their own: a state of the machine, or a warning.
+ELSEWHERE = {
+    "file/unreadable": "tests/cli/test_bad_input.py",
+    "run/edited-in-flight": "tests/cli/test_lint_scopes.py",
+    "secret/in-manifest": "tests/unit/test_secrets.py",
+    "support/missing": "tests/cli/test_lint_scopes.py",
+    "parameter/no-bound": "tests/cli/test_lint_scopes.py",
+}
+# Keywords that no schema uses today; their messages exist for the day that one does.
+UNUSED_KEYWORDS = {"schema/exclusiveMaximum", "schema/maxItems"}
+
+
+def told_by_corpus() -> set[str]:
+    return {rule for path in MANIFESTS.iterdir() for rule in EXPECTED.findall(path.read_text(errors="replace"))}
+
+
+@pytest.mark.parametrize("path", SOURCES, ids=lambda path: path.name)
+def test_every_rule_in_code_is_explained(path: Path) -> None:
+    found = LITERAL.findall(path.read_text(encoding="utf-8"))
+    named = {literal for literal in found if literal.split("/")[0] in FAMILIES}
+    assert {name for name in named if find_rule(name) is None} == set()
+
+
+def test_every_expected_finding_is_explained() -> None:
+    told = told_by_corpus() | {case.rule for case in CASES}
+    assert {rule for rule in told if find_rule(rule) is None} == set()
+
+
+def test_every_rule_has_a_case() -> None:
+    told = told_by_corpus() | {case.rule for case in CASES} | set(ELSEWHERE) | UNUSED_KEYWORDS
+    assert set(rules()) - told == set()
+
+
+@pytest.mark.parametrize(("rule", "file"), ELSEWHERE.items())
+def test_cases_elsewhere_are_there(rule: str, file: str) -> None:
+    assert rule in (ROOT / file).read_text(encoding="utf-8")
+
+
+def test_the_page_explains_each_rule_once() -> None:
+    headings = re.findall(r"^### (\S+)$", lint_page(), re.MULTILINE)
+    assert headings == sorted(rules())
+
+
+@pytest.mark.parametrize("rule", rules().values(), ids=lambda rule: rule.id)
+def test_a_rule_says_what_why_and_how(rule: object) -> None:
+    texts = [getattr(rule, name) for name in ("what", "why", "fix")]
+    assert all(text[0].isupper() or text[0] == "`" for text in texts)
+    assert all(text.endswith(".") for text in texts)
