@@ -222,7 +222,11 @@ class LogEntry:
 
 @dataclass(frozen=True, slots=True)
 class ExecutionRecord:
-    """How the run was executed: versions, endpoint without credentials, task, limits, logs."""
+    """How the run was executed: versions, endpoint without credentials, task, limits, logs.
+
+    `busy_seconds` is the working time of all samples added up, `wall_seconds` the time that the attempts took,
+    their start included: busy over wall is the mean number of samples in flight.
+    """
 
     backend: str
     inspect_version: str
@@ -242,6 +246,8 @@ class ExecutionRecord:
     price: Mapping[str, Json] | None
     recorded: bool
     logs: tuple[LogEntry, ...]
+    busy_seconds: float | None = None
+    wall_seconds: float | None = None
 
 
 RunState = Literal["complete", "partial", "failed"]

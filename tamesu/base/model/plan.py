@@ -172,7 +172,8 @@ class Slot:
     """One planned run with what the evidence says about it.
 
     `pending` are the items that another attempt would ask; `unclosed` says that an earlier attempt left
-    evidence which is not ingested yet. `problem` is a line about evidence that does not verify.
+    evidence which is not ingested yet. `problem` is a line about evidence that does not verify. `spent_usd` is what
+    the ledger says about this run, spent and lost.
     """
 
     spec: RunSpec
@@ -187,6 +188,7 @@ class Slot:
     failure: str | None = None
     logs_absent: bool = False
     policy_then: str | None = None
+    spent_usd: float = 0.0
 
     @property
     def exposure_usd(self) -> float:
@@ -195,12 +197,16 @@ class Slot:
 
 @dataclass(frozen=True, slots=True)
 class FoundRun:
-    """A run on disk that serves no slot: why (`stale` with its cause, or `extra`) and what redoing costs."""
+    """A run on disk that serves no slot: why (`stale` with its cause, or `extra`), what redoing costs at most.
+
+    `remedy` is the cheapest way to have it counted again.
+    """
 
     run_id: str
     kind: Literal["stale", "extra"]
     causes: tuple[str, ...]
     redo_usd: float
+    remedy: str
 
 
 @dataclass(frozen=True, slots=True)
@@ -209,6 +215,20 @@ class Stray:
 
     run_id: str
     holder: Holder
+
+
+BlockerKind = Literal["draft", "support", "inspect-version", "credentials", "untrusted", "image", "budget"]
+
+
+@dataclass(frozen=True, slots=True)
+class Blocker:
+    """Why nothing of an eval may start, in one line that says what to do."""
+
+    kind: BlockerKind
+    message: str
+
+    def __str__(self) -> str:
+        return self.message
 
 
 LaunchMode = Literal["execute", "ingest"]
@@ -238,7 +258,7 @@ class EvalPlan:
     spent_usd: float
     reserved_usd: float
     budget_usd: float
-    blockers: tuple[str, ...]
+    blockers: tuple[Blocker, ...]
     strays: tuple[Stray, ...] = ()
     policy_changed: str | None = None
 

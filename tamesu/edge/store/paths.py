@@ -133,6 +133,10 @@ class Project:
     def case_file(self, case: str) -> Path:
         return self.root / "cases" / case / "case.yml"
 
+    def untrusted_marker(self, case: str) -> Path:
+        """The file that says that a case came from elsewhere and its code was not reviewed."""
+        return self.root / "cases" / case / ".untrusted-origin"
+
     def eval(self, ref: EvalRef) -> EvalPaths:
         path = self.root / "cases" / ref.case / "experiments" / ref.experiment / "evals" / ref.eval
         return EvalPaths(path)
