@@ -278,11 +278,11 @@ CASES = [
         name="item-of-one-letter",
     ),
     Case(
-        "id/repeated",
+        "id/leading-zeros",
         items_file('{"id": "a-1", "input": "b"}\n{"id": "a-01", "input": "c"}\n'),
         '{"id": "a-01"',
         ITEMS,
-        name="leading-zero",
+        says="'a-1' and 'a-01'",
     ),
     Case("name/folder", (swap("name: replayed", "name: other"),), "name:", says="replayed"),
     Case(

@@ -109,22 +109,6 @@ def test_objects_are_closed_and_their_fields_described(file: Path) -> None:
     assert undescribed == set()
 
 
-@pytest.mark.parametrize(
-    "literal", ["no", "0144", "12:30", "7_000", "2026-03-01", "on", "1.2.3"], ids=lambda literal: literal
-)
-def test_c36_a_yaml_1_1_spelling_stays_the_name_that_was_written(literal: str) -> None:
-    document = read_yaml("case.yml", f"name: {literal}\n".encode())
-    assert {"name": literal} == document.value
-    assert validate(document, DocumentKind.CASE) == ()
-
-
-@pytest.mark.parametrize("literal", ["4.10", "1.0e+5", "1e5", "~", "true", "0x1F", "1."])
-def test_c36_a_number_boolean_or_null_as_name_is_refused_and_quoted(literal: str) -> None:
-    (finding,) = findings_of(f"\nname: {literal}\n", DocumentKind.CASE)
-    assert (finding.line, finding.column, finding.rule) == (2, 1, "schema/type")
-    assert literal in finding.message
-
-
 @pytest.mark.parametrize("literal", ["no", "off", "yes", "on", "y"])
 def test_c36_a_yaml_1_1_boolean_is_no_boolean(literal: str) -> None:
     text = (MANIFESTS / "valid" / "eval--minimal.yml").read_text() + (

@@ -125,7 +125,7 @@ def test_c36_quotes_make_text() -> None:
 def test_a_number_that_json_cannot_carry_is_refused(literal: str) -> None:
     finding = refusal(f"a: 1\nb: [2, {literal}]\n")
     assert (finding.line, finding.column, finding.rule) == (2, 8, "yaml/number")
-    assert finding.fix == "write it as a string"
+    assert finding.fix == f"if it is text, quote it: '{literal[:60]}{'…' if len(literal) > 60 else ''}'"
 
 
 @pytest.mark.parametrize(

@@ -89,13 +89,20 @@ def _check_ids(reading: Reading, placed: list[_Placed]) -> None:
     for place in placed:
         name = place.value["id"]
         key = "-".join(part.lstrip("0") or "0" for part in _folded(name).split("-"))
-        if key in seen:
-            other = seen[key]
+        other = seen.get(key)
+        if other is None:
+            seen[key] = name
+        elif _folded(other) == _folded(name):
             what = f"item '{name}' appears twice" if other == name else f"item '{name}' cannot be told from '{other}'"
             reading.note(
                 place.document, (*place.path, "id"), "id/repeated", what, "give every item an ID of its own"
             )  # fmt: skip
-        seen.setdefault(key, name)
+        else:
+            reading.note(
+                place.document, (*place.path, "id"), "id/leading-zeros",
+                f"items '{other}' and '{name}' differ only by leading zeros, which tables and number formats drop",
+                "give every item an ID that differs in more than zeros",
+            )  # fmt: skip
         if RESERVED_STEM.fullmatch(name):
             reading.note(
                 place.document, (*place.path, "id"), "id/reserved", f"'{name}' is a device's name on some systems",

@@ -5,6 +5,8 @@ from __future__ import annotations
 import difflib
 import itertools
 import json
+import re
+import unicodedata
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any, TypeAlias
@@ -32,6 +34,7 @@ _OLD_BOOLEANS = {
 }
 _LONGEST_COMPARED = 100
 _MOST_UNKNOWN = 200
+_SLUGS = frozenset({"a kebab-case id", "a code"})
 
 
 @dataclass(frozen=True, slots=True)
@@ -196,10 +199,10 @@ def _type(violation: Violation) -> Advice:
 
 def _type_fix(violation: Violation, types: list[str], expected: str) -> str:
     value = violation.value
+    if "string" in types and violation.literal:
+        return f"quote it: '{shortened(violation.literal)}'"
     if value is None:
         return f"write {expected}, or remove the field"
-    if "string" in types and violation.literal is not None:
-        return f"quote it: '{shortened(violation.literal)}'"
     if types == ["boolean"] and isinstance(value, str):
         return f"write {_OLD_BOOLEANS.get(value.lower(), 'true or false')}"
     if isinstance(value, str) and {"integer", "number"} & set(types):
@@ -242,8 +245,27 @@ def _const(violation: Violation) -> Advice:
 
 def _pattern(violation: Violation) -> Advice:
     form = violation.schema.get("title", "in the expected form")
-    message = f"{violation.field}'{shortened(violation.value)}' is not {form}"
-    return Advice(message, violation.schema.get("x-fix", f"write {form}"))
+    message = f"{violation.field}'{shortened(violation.value)}' is not {form}{_foreign(violation)}"
+    fix = violation.schema.get("x-fix", f"write {form}")
+    slug = _slug(violation.value) if form in _SLUGS else ""
+    return Advice(message, f"{fix}, such as '{slug}'" if slug else fix)
+
+
+def _foreign(violation: Violation) -> str:
+    """Name the character that only looks like the one that is due, if nothing else is wrong with a text."""
+    text: str = violation.value
+    if text.isascii() or not re.search(violation.wanted, re.sub("[^\x00-\x7f]", "a", text)):
+        return ""
+    character = next(c for c in text if not c.isascii())
+    name = unicodedata.name(character, "a character without a name")
+    return f", it holds {name} (U+{ord(character):04X})"
+
+
+def _slug(text: str) -> str:
+    """Return the id that is nearest to a text; nothing where letters other than a-z would be lost."""
+    plain = "".join(c for c in unicodedata.normalize("NFKD", text) if not unicodedata.combining(c))
+    slug = re.sub("[^a-z0-9]+", "-", plain.lower()).strip("-")
+    return slug if plain.isascii() and len(slug) <= _LONGEST_COMPARED else ""
 
 
 def _refused(violation: Violation) -> Advice:

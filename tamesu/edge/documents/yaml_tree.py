@@ -38,6 +38,7 @@ class MergeKeys(enum.Enum):
 class _Key:
     text: str
     position: Position
+    plain: bool
     merges: bool
 
 
@@ -126,7 +127,8 @@ class TreeBuilder:
             try:
                 return scalar_node(position, text, resolve_plain(text), text)
             except UncarriedNumber as error:
-                raise self._fault(position, "number", str(error), "write it as a string") from None
+                fix = f"if it is text, quote it: '{shortened(text)}'"
+                raise self._fault(position, "number", str(error), fix) from None
         uncarried = UNCARRIED_CHARACTER.search(text)
         if uncarried is not None:
             message = f"the text holds the character {shortened(uncarried.group())}"
@@ -206,7 +208,7 @@ class TreeBuilder:
             if key.merges:
                 self._merge(frame, node, key.position)
             else:
-                frame.entries[key.text] = Entry(key.position, node)
+                frame.entries[key.text] = Entry(key.position, key.plain, node)
 
     def _checked_key(self, mapping: _Mapping, node: Node, position: Position) -> _Key:
         content = node.content
@@ -214,7 +216,7 @@ class TreeBuilder:
             raise self._key_fault(position, "a list or a mapping")
         if not isinstance(content.value, str):
             raise self._key_fault(position, shortened(content.plain or "nothing"))
-        key = _Key(content.value, position, content.plain == _MERGE)
+        key = _Key(content.value, position, content.plain is not None, content.plain == _MERGE)
         if key.merges and self._merges is MergeKeys.REFUSE:
             message = "merge keys (<<) are not supported in manifests"
             raise self._fault(key.position, "merge", message, "write the fields out")
