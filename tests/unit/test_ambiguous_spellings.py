@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import re
-from pathlib import Path
 
 import pytest
 import yaml
@@ -128,10 +127,3 @@ def test_c36_text_means_the_same_to_a_parser_of_yaml_1_1_and_of_1_2(literal: str
     if isinstance(value, str) and other_reading(literal) is None:
         assert yaml.SafeLoader("").resolve(yaml.ScalarNode, literal, (True, False)) == "tag:yaml.org,2002:str"
         assert CORE.fullmatch(literal) is None
-
-
-@pytest.mark.parametrize(
-    "file", sorted((Path(__file__).parents[1] / "schemas" / "valid").glob("*.yml")), ids=lambda file: file.stem
-)
-def test_c36_a_clean_manifest_means_the_same_to_a_parser_of_yaml_1_1(file: Path) -> None:
-    assert yaml.safe_load(file.read_bytes()) == read_yaml(file.name, file.read_bytes()).value

@@ -29,6 +29,14 @@ _CONTROL = re.compile("[\x00-\x08\x0b\x0c\x0e-\x1f\x7f-\x84\x86-\x9f\ufffe\uffff
 _TAB_INDENT = re.compile(r"^ *\t[ \t]*(?=[^ \t\n#])", re.MULTILINE)
 # Line breaks to YAML 1.1 and so to the parser, ordinary characters to YAML 1.2.
 _OLD_BREAKS = "\x85\u2028\u2029"
+_SYNTAX_FIXES = {
+    "mapping values are not allowed": "quote the text if the colon belongs to it, or correct the indentation",
+    "cannot start any token": "quote the text that begins here",
+    "expected ',' or ']'": "close the bracket; quote texts that hold brackets or commas",
+    "expected ',' or '}'": "close the brace; quote texts that hold braces or commas",
+    "did not find expected key": "indent the fields of a mapping equally, and quote the whole of a text or nothing",
+    "unexpected end of stream": "close the quote",
+}
 _PRIVATE_USE = (range(0xE000, 0xF900), range(0xF0000, 0xFFFFE), range(0x100000, 0x10FFFE))
 
 
@@ -115,7 +123,8 @@ def _syntax_fault(label: str, text: str, error: yaml.MarkedYAMLError) -> Documen
         return fault(label, place, "yaml/depth", "values are nested too deep", "flatten the structure")
     context = f" {error.context}" if error.context else ""
     message = f"not YAML: {shortened(problem + context, 200)}"
-    fix = "check the indentation, quotes, brackets and colons here"
+    fixes = (fix for words, fix in _SYNTAX_FIXES.items() if words in problem)
+    fix = next(fixes, "check the indentation, quotes, brackets and colons here")
     return fault(label, place, "yaml/syntax", message, fix)
 
 

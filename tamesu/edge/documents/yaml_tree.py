@@ -25,6 +25,7 @@ MAX_EXPANDED_NODES = 10_000
 MAX_EXPANDED_CHARACTERS = 8 * 1024 * 1024
 
 _MERGE = "<<"
+_CORE_TAGS = "tag:yaml.org,2002:"
 
 
 class MergeKeys(enum.Enum):
@@ -119,7 +120,7 @@ class TreeBuilder:
 
     def _check_tag(self, tag: str | None, position: Position) -> None:
         if tag is not None:
-            message = f"the tag {shortened(tag)} is not supported"
+            message = f"the tag {shortened(tag.replace(_CORE_TAGS, '!!'))} is not supported"
             raise self._fault(position, "tag", message, "remove the tag; quote a value to make it text")
 
     def _scalar(self, event: yaml.ScalarEvent, text: str, position: Position) -> Node:
@@ -141,7 +142,8 @@ class TreeBuilder:
         shown = shortened(name)
         if target is None:
             message = f"no anchor &{shown} stands before this alias"
-            raise self._fault(position, "alias", message, "define the anchor first")
+            fix = "define the anchor first, or quote the text if * belongs to it"
+            raise self._fault(position, "alias", message, fix)
         if not isinstance(target, Node):
             message = f"the alias *{shown} refers to a value that contains it"
             raise self._fault(position, "self-reference", message, "write the value out")
@@ -233,7 +235,8 @@ class TreeBuilder:
             raise self._fault(key.position, "duplicate-key", message, "keep one of the two")
 
     def _key_fault(self, position: Position, found: str) -> DocumentFault:
-        return self._fault(position, "non-string-key", f"a key must be text, found {found}", "quote the key")
+        fix = "quote the key; a template such as {{ … }} is quoted as a whole"
+        return self._fault(position, "non-string-key", f"a key must be text, found {found}", fix)
 
     def _merge(self, mapping: _Mapping, node: Node, position: Position) -> None:
         mapping.merge_at = position
