@@ -20,7 +20,7 @@ from tamesu.edge.documents.yaml_nodes import (
 )
 from tamesu.edge.documents.yaml_scalars import UncarriedNumber, resolve_plain
 
-MAX_NODES = 300_000
+MAX_NODES = 150_000
 MAX_EXPANDED_NODES = 10_000
 MAX_EXPANDED_CHARACTERS = 8 * 1024 * 1024
 
