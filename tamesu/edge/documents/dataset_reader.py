@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from tamesu.base.canonical import Json
 from tamesu.base.model.manifest import Dataset, FileDigest, Item
 from tamesu.core.artifacts import RESERVED_STEM
 from tamesu.edge.documents.document import Document, DocumentFault, NodePath
@@ -67,11 +68,18 @@ def _item(reading: Reading, dataset: Document, place: _Placed, shared: tuple[Fil
     at = (*place.path, "assets") if place.document is dataset else ("items_from",)
     return Item(
         id=value["id"],
-        input=value["input"],
+        input=_sorted(value["input"]),
         expected=value.get("expected"),
-        metadata=value.get("metadata") or {},
+        metadata={name: _sorted(part) for name, part in sorted(value.get("metadata", {}).items())},
         assets=(*shared, *_assets(reading, dataset, at, value.get("assets", []))),
     )
+
+
+def _sorted(value: Json) -> Json:
+    """Return a value whose mappings are in the order of their keys: a template may print a mapping or walk it."""
+    if isinstance(value, dict):
+        return {name: _sorted(value[name]) for name in sorted(value)}
+    return [_sorted(part) for part in value] if isinstance(value, list) else value
 
 
 def _assets(reading: Reading, document: Document, at: NodePath, written: list[Any]) -> tuple[FileDigest, ...]:
