@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from tamesu.base.model.finding import Finding
 from tamesu.edge.documents.schemas import DocumentKind, validate
 from tamesu.edge.documents.yaml_reader import DocumentFault, read_yaml
-from tamesu.edge.documents.yaml_scalars import UncarriedNumber, other_reading, resolve_plain
+from tamesu.edge.documents.yaml_scalars import UncarriedNumber, is_text_elsewhere, other_reading, resolve_plain
 
 REPORTED = ["no", "0144", "12:30", "4.10", "1.0e+5", "7_000", "2026-03-01", "~", "1e5", "83e2010"]
 FURTHER = ["on", "y", ".inf", "0x1F", "1_0.5", "=", "<<", "089", "0b11", "1:30.5", "2026-03-01 10:00:00 Z", "true"]
@@ -89,6 +89,14 @@ def test_c36_where_any_value_may_stand_it_is_a_warning(text: str, kind: Document
     assert (finding.fix, findings_of(text.replace("@", "'no'"), kind)) == ("quote it: 'no'", ())
 
 
+@pytest.mark.parametrize("literal", ["1e5", "83e20", "0o17", "1.0e5", "-.5"])
+def test_c36_a_number_that_yaml_1_1_reads_as_text_is_a_warning_where_any_value_may_stand(literal: str) -> None:
+    text = EVAL + f"defaults: {{budget_usd: 1e-1, parameters: {{revision: {literal}}}}}\n"
+    (finding,) = findings_of(text, DocumentKind.EVAL)
+    assert (finding.line, finding.severity, finding.rule) == (4, "warning", "yaml/ambiguous")
+    assert finding.message == f"'revision': other YAML parsers read the number {literal} as text"
+
+
 @pytest.mark.parametrize(
     "text", [EVAL + "evaluation: {mechanical: [{on: {pass_at: 1}}]}\n", EVAL + "execution: {model_roles: {on: {}}}\n"]
 )
@@ -118,12 +126,15 @@ def test_text_that_all_parsers_read_as_text_needs_no_quotes(literal: str) -> Non
     st.text("0123456789_.:-+eExobaTZ~ ", min_size=1, max_size=10).map(str.strip)
     | st.sampled_from(["y", "N", "Yes", "oN", "OFF", "=", "<<", "null", ".nan", "2026-3-1", "2026-03-01t1:02:03"])
 )
-def test_c36_text_means_the_same_to_a_parser_of_yaml_1_1_and_of_1_2(literal: str) -> None:
+def test_c36_what_is_not_told_means_the_same_to_a_parser_of_yaml_1_1_and_of_1_2(literal: str) -> None:
     """PyYAML is the parser of 1.1; the table of the core schema stands for one of 1.2."""
     try:
         value = resolve_plain(literal)
     except UncarriedNumber:
         return
-    if isinstance(value, str) and other_reading(literal) is None:
-        assert yaml.SafeLoader("").resolve(yaml.ScalarNode, literal, (True, False)) == "tag:yaml.org,2002:str"
-        assert CORE.fullmatch(literal) is None
+    old = yaml.SafeLoader("").resolve(yaml.ScalarNode, literal, (True, False)).rpartition(":")[2]
+    if isinstance(value, str):
+        assert other_reading(literal) or (old, CORE.fullmatch(literal)) == ("str", None)
+    else:
+        assert (old == "str") == is_text_elsewhere(literal)
+        assert CORE.fullmatch(literal)

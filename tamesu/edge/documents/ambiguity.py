@@ -8,22 +8,25 @@ from typing import Any, TypeAlias
 from tamesu.base.model.finding import Finding, Severity
 from tamesu.edge.documents.decoding import shortened
 from tamesu.edge.documents.document import Document, NodePath
-from tamesu.edge.documents.yaml_scalars import other_reading
+from tamesu.edge.documents.yaml_scalars import is_text_elsewhere, other_reading
 
 _Schema: TypeAlias = Mapping[str, Any]
 _ANY: _Schema = {}
 
 
 def ambiguous_values(document: Document, schema: _Schema) -> Iterator[Finding]:
-    """Yield a finding for each unquoted text whose type depends on the parser.
+    """Yield a finding for each unquoted text or number whose type depends on the parser.
 
-    It is an error where the schema demands text, a warning where any JSON value may stand, and nothing where text is
-    wrong anyway.
+    It is an error where the schema demands text, a warning where any JSON value may stand, and nothing where the
+    schema demands another type.
     """
     for path, literal in document.ambiguous.items():
         severity = _severity_of_value(schema, path)
         if severity is not None:
             yield _finding(document, path, severity, literal, "")
+    for path, literal in document.literals.items():
+        if is_text_elsewhere(literal) and _severity_of_value(schema, path) == "warning":
+            yield _text_elsewhere(document, path, literal)
 
 
 def ambiguous_keys(document: Document, schema: _Schema) -> Iterator[Finding]:
@@ -37,9 +40,20 @@ def ambiguous_keys(document: Document, schema: _Schema) -> Iterator[Finding]:
             yield _finding(document, path, severity, str(path[-1]), "the key ")
 
 
+def _text_elsewhere(document: Document, path: NodePath, literal: str) -> Finding:
+    place = document.position(path)
+    message = f"{_field(path)}other YAML parsers read the number {shortened(literal)} as text"
+    fix = "quote it if it is text; otherwise write plain digits, or a point and a signed exponent as in 1.0e+5"
+    return Finding(document.label, place.line, place.column, "warning", "yaml/ambiguous", message, fix)
+
+
+def _field(path: NodePath) -> str:
+    return f"'{shortened(path[-1])}': " if path and isinstance(path[-1], str) else ""
+
+
 def _finding(document: Document, path: NodePath, severity: Severity, literal: str, what: str) -> Finding:
     place = document.position(path)
-    field = f"'{shortened(path[-1])}': " if path and not what and isinstance(path[-1], str) else ""
+    field = "" if what else _field(path)
     shown = shortened(literal)
     message = f"{field}other YAML parsers read {what}{shown} as {other_reading(literal)}"
     fix = f"quote it: '{shown}'"

@@ -37,6 +37,8 @@ _DATE = re.compile(
     r"[0-9]{4}-[0-9]{1,2}-[0-9]{1,2}"
     r"(([Tt]|[ \t]+)[0-9]{1,2}:[0-9]{2}:[0-9]{2}(\.[0-9]*)?([ \t]*(Z|[-+][0-9]{1,2}(:?[0-9]{2})?))?)?"
 )
+_NUMBER_OF_1_2_ONLY = re.compile(r"0o[0-7]+|[-+]?[0-9]+[eE][-+]?[0-9]+|[-+]?[0-9]*\.[0-9]*[eE][0-9]+|[-+]\.[0-9].*")
+_NO_DIGITS = re.compile(r"[-+]?0[bx]_+")
 _OTHER_NUMBER = re.compile(r"[-+]?(0b[01]+|0o?[0-7]+|0x[0-9a-fA-F]+|(\.[0-9]+|[0-9]+(\.[0-9]*)?)([eE][-+]?[0-9]+)?)")
 
 
@@ -74,11 +76,16 @@ def other_reading(text: str) -> str | None:
     if not text or text[0] not in _NUMBER_STARTS:
         return None
     digits = text.replace("_", "")
-    if _OTHER_NUMBER.fullmatch(digits):
+    if _OTHER_NUMBER.fullmatch(digits) or _NO_DIGITS.fullmatch(text):
         return "a number"
     if _BASE_60.fullmatch(digits):
         return "a base-60 number"
     return "a date" if _DATE.fullmatch(text) else None
+
+
+def is_text_elsewhere(literal: str) -> bool:
+    """Say whether parsers of YAML 1.1 take an unquoted number for text, as they do `1e5`, `0o17` and `-.5`."""
+    return _NUMBER_OF_1_2_ONLY.fullmatch(literal) is not None
 
 
 def _exact(text: str, base: int) -> int:
