@@ -38,8 +38,13 @@ EVAL_RULES: dict[str, tuple[str, str, str]] = {
         "The plan would not be complete.",
         "Add the field; `task` may come from `default_task` of the case.",
     ),
+    "id/leading-zeros": (
+        "Two item IDs differ only by leading zeros.",
+        "Tables drop such zeros, and patterns match both.",
+        "Let them differ in more than zeros.",
+    ),
     "id/repeated": (
-        "An ID appears twice, or two IDs differ only by case, Unicode form or leading zeros.",
+        "An ID appears twice, or two IDs differ only by case or Unicode form.",
         "IDs become file names, and some systems cannot tell such names apart.",
         "Give each its own ID.",
     ),
