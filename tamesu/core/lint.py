@@ -10,12 +10,13 @@ from dataclasses import dataclass
 from tamesu.base.canonical import Json
 from tamesu.base.model.manifest import Eval
 from tamesu.core.artifacts import RESERVED_STEM
-from tamesu.core.matrix import Matrix
+from tamesu.core.matrix import Matrix, Setting
 from tamesu.core.metrics.catalogue import known_metric_names
 from tamesu.core.parameters import REFUSED
 
 TASKS = {"artifact_bundle": frozenset({"inspect"})}
 ROUTES = frozenset({"replay"})
+PROVIDER_DEFAULT = "provider-default"  # says that a field is left out on purpose
 
 
 @dataclass(frozen=True, slots=True)
@@ -196,7 +197,7 @@ def _nearest(name: str, known: Sequence[str]) -> str:
     return f"use one of {', '.join(dict.fromkeys(known))}"
 
 
-def price_remarks(evaluation: Eval, runs: Matrix) -> tuple[Remark, ...]:
+def price_remarks(evaluation: Eval, runs: Matrix, setting: Setting) -> tuple[Remark, ...]:
     """Return a finding for every model whose price nobody knows; the cost limit could not act."""
     unknown = {spec.model_uri for spec in runs.runs if spec.price is None}
     return tuple(
@@ -204,8 +205,49 @@ def price_remarks(evaluation: Eval, runs: Matrix) -> tuple[Remark, ...]:
             ("runs", number, "model"),
             "price/unknown",
             f"{entry.provider}/{entry.model} has no registered price",
-            "add it to config/models.yml",
+            _price_fix(setting.facts(entry.provider, entry.model).similar),
         )
         for number, entry in enumerate(evaluation.models)
         if f"{entry.provider}/{entry.model}" in unknown
     )
+
+
+def _price_fix(similar: Sequence[str]) -> str:
+    if not similar:
+        return "add it to config/models.yml"
+    return f"did you mean {' or '.join(similar)}? Else add it to config/models.yml"
+
+
+def effort_remarks(evaluation: Eval, setting: Setting) -> tuple[Remark, ...]:
+    """Return a finding where an effort that a run would use is none of the values its model takes."""
+    found: dict[tuple[str | int, ...], Remark] = {}
+    for number, entry in enumerate(evaluation.models):
+        allowed = setting.facts(entry.provider, entry.model).effort_values
+        for position, arm in enumerate(evaluation.arms):
+            if allowed is None or (entry.arms is not None and arm.id not in entry.arms):
+                continue
+            layers = (
+                (("defaults", "parameters"), evaluation.defaults.parameters),
+                (("arms", position, "parameters"), arm.parameters),
+                (("runs", number, "parameters"), entry.parameters or {}),
+            )
+            for remark in _efforts(f"{entry.provider}/{entry.model}", layers, allowed):
+                found.setdefault(remark.path, remark)
+    return tuple(found.values())
+
+
+def _efforts(
+    model: str, layers: Sequence[tuple[tuple[str | int, ...], Mapping[str, Json]]], allowed: Sequence[str]
+) -> Iterator[Remark]:
+    """Only the last layer that sets a parameter counts; the others are never sent."""
+    for name in ("effort", "reasoning_effort"):
+        setting = [(place, layer[name]) for place, layer in layers if name in layer]
+        if not setting or setting[-1][1] in (*allowed, PROVIDER_DEFAULT):
+            continue
+        place, value = setting[-1]
+        yield Remark(
+            (*place, name),
+            "parameter/effort",
+            f"{model} takes no {name} '{value}'",
+            f"use {', '.join(allowed)}" if allowed else "remove it",
+        )

@@ -23,7 +23,7 @@ def found_run(record: RunRecord, planned: Sequence[RunSpec]) -> FoundRun:
         cause = f"repetition {record.repetition} is beyond the plan"
         return FoundRun(record.run_id, "extra", (cause,), 0.0)
     causes = _name_causes(record, slot, changed)
-    redo = slot.exposure_per_sample * len(slot.items)
+    redo = slot.exposure_usd(len(slot.items))
     return FoundRun(record.run_id, "stale", causes, redo)
 
 

@@ -28,16 +28,17 @@ from tamesu.base.model.manifest import (
     Prompt,
     Rubric,
 )
-from tamesu.core.lint import Remark, price_remarks, remarks
-from tamesu.core.matrix import Matrix, Setting, matrix
+from tamesu.core.lint import Remark, effort_remarks, price_remarks, remarks
+from tamesu.core.matrix import Matrix, Setting, matrix, model_key
 from tamesu.edge.backends.inspect.recordings import parse_recordings
 from tamesu.edge.documents.dataset_reader import read_dataset
 from tamesu.edge.documents.document import Document, DocumentFault, NodePath
 from tamesu.edge.documents.reading import Reading
 from tamesu.edge.documents.rubric_reader import read_rubric
 from tamesu.edge.documents.schemas import DocumentKind
-from tamesu.edge.documents.settings_reader import FREE, read_setting
+from tamesu.edge.documents.settings_reader import read_setting
 from tamesu.edge.documents.sources_reader import read_sources
+from tamesu.edge.prices.book import PriceBook, priced, today
 from tamesu.edge.store.paths import Project
 
 
@@ -55,7 +56,7 @@ class ReadEval:
 def read_eval(project: Project, ref: EvalRef) -> ReadEval:
     """Return an eval as read from its files; nothing of it is executed."""
     reading = Reading(project.root)
-    setting = read_setting(reading, project.config, project.prices)
+    setting = read_setting(reading, project.config, project.models)
     case = reading.document(project.case_file(ref.case), DocumentKind.CASE)
     default_task = case.value.get("default_task") if case and isinstance(case.value, dict) else None
     reading.files.clear()  # settings count by value and the case does not: neither is content of the eval
@@ -71,11 +72,11 @@ def read_eval(project: Project, ref: EvalRef) -> ReadEval:
     evaluation = _Builder(reading, document, ref, default_task).build()
     if evaluation is None:
         return _read(ref, reading, None, None, setting)
-    setting = _with_free_replay(setting, evaluation.models)
-    _place(reading, document, remarks(evaluation))
+    setting = with_prices(project, setting, ((entry.provider, entry.model) for entry in evaluation.models))
+    _place(reading, document, (*remarks(evaluation), *effort_remarks(evaluation, setting)))
     runs = None if reading.failed else _matrix(reading, document, evaluation, setting)
     if runs is not None:
-        _place(reading, document, price_remarks(evaluation, runs))
+        _place(reading, document, price_remarks(evaluation, runs, setting))
     return _read(ref, reading, evaluation, runs, setting)
 
 
@@ -86,10 +87,12 @@ def _read(ref: EvalRef, reading: Reading, evaluation: Eval | None, runs: Matrix 
     return ReadEval(ref, findings, evaluation, runs, setting)
 
 
-def _with_free_replay(setting: Setting, models: Iterable[ModelEntry]) -> Setting:
-    """Recorded answers cost nothing unless a price is registered for them."""
-    replayed = {(e.provider, e.model): FREE for e in models if e.provider == "replay"}
-    return Setting(setting.inspect_version, {**replayed, **setting.prices})
+def with_prices(project: Project, setting: Setting, models: Iterable[tuple[str, str]]) -> Setting:
+    """Return the setting with a price for each model (provider, name) of which anyone states one."""
+    book = PriceBook(project.price_memory, today())
+    known = {model_key(*model): priced(setting.facts(*model), *model, book) for model in models}
+    book.save()
+    return Setting(setting.inspect_version, {**setting.models, **known})
 
 
 def _place(reading: Reading, document: Document, found: Iterable[Remark]) -> None:

@@ -15,10 +15,12 @@ from inspect_ai.log import (
     read_eval_log_sample_summaries,
     read_eval_log_samples_by_id,
 )
+from inspect_ai.model import ModelUsage
 from inspect_ai.scorer import CORRECT, INCORRECT, NOANSWER, PARTIAL, Score, value_to_float
 
-from tamesu.base.errors import FrameworkFault
+from tamesu.base.errors import FrameworkFault, ImpossibleUsage
 from tamesu.base.model.evidence import Fault, SampleEvidence, SampleScore, Usage
+from tamesu.core.usage import from_inspect, total_usage
 from tamesu.edge.backends.protocol import LogReading
 
 _PIECE = 100
@@ -59,11 +61,12 @@ def _evidence(sample: EvalSample, calls: list[tuple[float, float]]) -> SampleEvi
     choices = sample.output.choices if sample.output else []
     interrupted = sample.error is not None and _was_cancelled(sample)
     in_flight = interrupted and sample.completed_at is None
+    usage, usage_problem = _usage(sample)
     return SampleEvidence(
         item=str(sample.id),
         scores=tuple(_scores(sample.scores or {})),
         error=None if sample.error is None else _fault(sample.error.message),
-        usage=_usage(sample),
+        usage=usage,
         stop_reason=str(choices[0].stop_reason) if choices else None,
         answered=bool(choices and (choices[0].message.text.strip() or choices[0].message.tool_calls)),
         limit=None if sample.limit is None else sample.limit.type,
@@ -71,6 +74,7 @@ def _evidence(sample: EvalSample, calls: list[tuple[float, float]]) -> SampleEvi
         interrupted=interrupted and not in_flight,
         in_flight=in_flight,
         calls_without_usage=sum(_states_no_usage(event) for event in events),
+        usage_problem=usage_problem,
     )
 
 
@@ -119,19 +123,29 @@ def _most_at_once(spans: list[tuple[float, float]]) -> int | None:
     return most
 
 
-def _usage(sample: EvalSample) -> Usage | None:
-    """Tokens over all models the sample called; None when no reply stated any."""
-    stated = list(sample.model_usage.values())
-    if not stated:
-        return None
-    return Usage(
-        input=sum(usage.input_tokens for usage in stated),
-        output=sum(usage.output_tokens for usage in stated),
-        cache_read=sum(usage.input_tokens_cache_read or 0 for usage in stated),
-        cache_write=sum(usage.input_tokens_cache_write or 0 for usage in stated),
-        reasoning=sum(usage.reasoning_tokens or 0 for usage in stated),
-        total=sum(usage.total_tokens for usage in stated),
+def _usage(sample: EvalSample) -> tuple[Usage | None, str | None]:
+    """Tokens over all models the sample called, None when no reply stated any; or why they cannot be."""
+    try:
+        stated = [model_usage(name, usage) for name, usage in sample.model_usage.items()]
+    except ImpossibleUsage as error:
+        return None, str(error)
+    return (total_usage(stated) if stated else None), None
+
+
+def model_usage(model: str, usage: ModelUsage) -> Usage:
+    """Return what Inspect recorded for one model, `<provider>/<model>`, in the normal form.
+
+    Raises ImpossibleUsage.
+    """
+    stated = Usage(
+        input=usage.input_tokens,
+        output=usage.output_tokens,
+        cache_read=usage.input_tokens_cache_read or 0,
+        cache_write=usage.input_tokens_cache_write or 0,
+        reasoning=usage.reasoning_tokens or 0,
+        total=usage.total_tokens,
     )
+    return from_inspect(model.partition("/")[0], stated)
 
 
 def _scores(scores: dict[str, Score]) -> Iterator[SampleScore]:
