@@ -49,7 +49,7 @@ def close_attempt(
     samples: Sequence[SampleEvidence],
     state: AttemptState,
     in_flight_known: bool,
-    concurrency_reached: int | None = None,
+    samples_at_once: float | None = None,
 ) -> Closing:
     """Return the verdict on an attempt from the samples its log holds.
 
@@ -71,7 +71,7 @@ def close_attempt(
     verdicts = ((sample.item, item_verdict(spec, sample)) for sample in samples if sample.item in set(finished))
     failures = [f"{item}: {verdict.error}" for item, verdict in verdicts if verdict.error is not None]
     known_lost = sum(_lost_calls(spec, sample) for sample in samples)
-    lost_usd = known_lost * spec.largest_call_usd
+    lost_usd = spec.exposure_usd(known_lost) if spec.rented else known_lost * spec.largest_call_usd
     if spec.priced_by_tokens:
         impossible = sum(sample.usage_problem is not None for sample in samples)
         known_lost += impossible
@@ -80,8 +80,8 @@ def close_attempt(
         unread = len(asked) - len(finished)
         unknown = unread if state == "corrupt" else min(unread, spec.concurrency)
         known_lost += unknown
-        lost_usd += unknown * spec.exposure_per_sample
-    at_once = concurrency_reached or spec.concurrency
+        lost_usd += spec.exposure_usd(unknown)
+    at_once = samples_at_once or spec.concurrency
     costs = (sample_cost(spec.price, sample, at_once) or 0.0 for sample in samples)
     return Closing(
         state=state,

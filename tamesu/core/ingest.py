@@ -84,10 +84,10 @@ def ingest_item(
     staged: StagedOutput,
     attempt: int,
     used: int,
-    concurrency_reached: int | None = None,
+    samples_at_once: float | None = None,
 ) -> ItemResult:
     """Return result.yml of one item; `used` counts the attempts that used up one of `max_attempts`."""
-    at_once = concurrency_reached or spec.concurrency
+    at_once = samples_at_once or spec.concurrency
     verdict = item_verdict(spec, sample)
     return ItemResult(
         item=item,

@@ -52,12 +52,15 @@ def usage_cost(usage: Usage, price: Price) -> float:
     return round(cost, 9)
 
 
-def rent(usd_per_hour: float, latency_ms: int, at_once: int) -> float:
-    """Return a sample's share of an endpoint's rent in US dollars: its time x rate / samples served at once."""
-    return round(usd_per_hour * latency_ms / _HOUR_MS / max(1, at_once), 9)
+def rent(usd_per_hour: float, latency_ms: int, at_once: float) -> float:
+    """Return a sample's share of an endpoint's rent in US dollars: its time x rate / samples served at once.
+
+    With the average of the run as `at_once` the shares add up to the rent of the time in which samples ran.
+    """
+    return round(usd_per_hour * max(1, latency_ms) / _HOUR_MS / at_once, 9)
 
 
-def sample_cost(price: Price | None, sample: SampleEvidence, at_once: int) -> float | None:
+def sample_cost(price: Price | None, sample: SampleEvidence, at_once: float) -> float | None:
     """Return what a sample cost in US dollars; None when tokens, time or price are unknown."""
     if price is None:
         return None

@@ -132,7 +132,7 @@ def _ingest_attempt(
     for item in record.asked:
         staged = _staged(run, spec, record.attempt, item, samples.get(item))
         result = ingest_item(
-            priced, item, samples.get(item), staged, record.attempt, used.get(item, 0), reading.concurrency_reached
+            priced, item, samples.get(item), staged, record.attempt, used.get(item, 0), reading.samples_at_once
         )
         content = dump_record(result)
         if not run.result(item).exists() or run.result(item).read_bytes() != content:

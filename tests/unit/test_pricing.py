@@ -217,7 +217,8 @@ def rented_spec(items: int, concurrency: int) -> RunSpec:
 def test_a_sample_pays_its_share_of_the_rent() -> None:
     assert rent(7.2, 1000, 1) == 0.002
     assert rent(7.2, 1000, 4) == 0.0005
-    assert rent(7.2, 1000, 0) == 0.002
+    assert rent(7.2, 1000, 0.5) == 0.004  # half of the time it waited
+    assert rent(7.2, 0, 1) == 0.000002  # never nothing
     assert sample_cost(RENTED, evidence(None, 30_000), 4) == 0.015
     assert sample_cost(RENTED, evidence(Usage(input=5), None), 4) is None
 
@@ -239,9 +240,11 @@ def test_rent_is_spent_by_time_and_lost_only_where_the_time_is_unknown() -> None
         evidence(None, 5_000, item="2", interrupted=True),
         evidence(None, None, item="3", in_flight=True),
     ]
-    closing = close_attempt(spec, spec.items, samples, "died", in_flight_known=True, concurrency_reached=2)
+    closing = close_attempt(spec, spec.items, samples, "died", in_flight_known=True, samples_at_once=2.0)
     assert closing.spent_usd == 0.035  # 35 s x 7.2 / 3600 / 2 at once
     assert (closing.calls_lost, closing.lost_usd) == (1, 1.8)
+    unread = close_attempt(spec, spec.items, (), "corrupt", in_flight_known=False)
+    assert unread.lost_usd == spec.exposure_usd(4) == 1.8  # no more than was reserved
     unreached = close_attempt(spec, spec.items, samples[:1], "finished", in_flight_known=True)
     assert unreached.spent_usd == 0.005  # the configured 4 at once
 

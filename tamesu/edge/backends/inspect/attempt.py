@@ -101,7 +101,7 @@ def _texts(value: object) -> list[str] | None:
 def _model(request: AttemptRequest) -> Model:
     """The run's model, never shared with another run of the process."""
     spec = request.spec
-    _register_price(spec)
+    register_price(spec)
     arguments: dict[str, Any] = _free(spec.options.get("model_args"))
     if spec.provider == "replay":
         arguments |= {
@@ -120,7 +120,7 @@ def _model(request: AttemptRequest) -> Model:
     )
 
 
-def _register_price(spec: RunSpec) -> None:
+def register_price(spec: RunSpec) -> None:
     """Inspect enforces cost_limit only for models whose price it knows; a free one costs zero.
 
     It knows no tiers, so it gets the dearest rates that a sample within its token_limit can reach. Tokens of a

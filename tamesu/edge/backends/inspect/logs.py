@@ -5,6 +5,7 @@ from __future__ import annotations
 import ast
 import math
 from collections.abc import Iterable, Iterator
+from datetime import datetime
 from pathlib import Path
 from typing import Any
 
@@ -36,18 +37,18 @@ def read_log(path: Path) -> LogReading:
     Raises FrameworkFault for a file that is no readable log.
     """
     calls: list[tuple[float, float]] = []
+    runs: list[tuple[float, float]] = []
     try:
         status = read_eval_log(str(path), header_only=True).status
         summaries = read_eval_log_sample_summaries(str(path))
         keys = [(summary.id, summary.epoch) for summary in summaries]
-        read = {
-            (sample.id, sample.epoch): _evidence(sample, calls) for sample in _samples(path, list(dict.fromkeys(keys)))
-        }
+        unique = list(dict.fromkeys(keys))
+        read = {(sample.id, sample.epoch): _evidence(sample, calls, runs) for sample in _samples(path, unique)}
     except Exception as error:
         line = " ".join(str(error).split())[:200]
         raise FrameworkFault(f"{path}: the log cannot be read ({type(error).__name__}: {line})") from None
     samples = tuple(read[key] for key in keys if key in read)
-    return LogReading(status, samples, _most_at_once(calls))
+    return LogReading(status, samples, _most_at_once(calls), _samples_at_once(samples, runs))
 
 
 def _samples(path: Path, keys: list[tuple[str | int, int]]) -> Iterator[EvalSample]:
@@ -55,9 +56,10 @@ def _samples(path: Path, keys: list[tuple[str | int, int]]) -> Iterator[EvalSamp
         yield from read_eval_log_samples_by_id(str(path), keys[start : start + _PIECE])
 
 
-def _evidence(sample: EvalSample, calls: list[tuple[float, float]]) -> SampleEvidence:
+def _evidence(sample: EvalSample, calls: list[tuple[float, float]], runs: list[tuple[float, float]]) -> SampleEvidence:
     events = [event for event in sample.events if isinstance(event, ModelEvent)]
     calls.extend(_spans(events))
+    runs.extend(_span(sample))
     choices = sample.output.choices if sample.output else []
     interrupted = sample.error is not None and _was_cancelled(sample)
     in_flight = interrupted and sample.completed_at is None
@@ -121,6 +123,25 @@ def _most_at_once(spans: list[tuple[float, float]]) -> int | None:
         running += step
         most = max(most, running)
     return most
+
+
+def _span(sample: EvalSample) -> Iterator[tuple[float, float]]:
+    if sample.started_at is not None and sample.completed_at is not None:
+        yield _instant(sample.started_at), _instant(sample.completed_at)
+
+
+def _instant(text: str) -> float:
+    return datetime.fromisoformat(text).timestamp()
+
+
+def _samples_at_once(samples: Iterable[SampleEvidence], spans: list[tuple[float, float]]) -> float | None:
+    """Working time of all samples over the time in which any ran."""
+    busy, until = 0.0, -math.inf
+    for start, end in sorted(spans):
+        busy += max(0.0, end - max(start, until))
+        until = max(until, end)
+    worked = sum(max(1, sample.latency_ms) for sample in samples if sample.latency_ms is not None)
+    return worked / 1000 / busy if busy > 0 and worked > 0 else None
 
 
 def _usage(sample: EvalSample) -> tuple[Usage | None, str | None]:
