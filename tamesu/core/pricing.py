@@ -60,6 +60,19 @@ def rent(usd_per_hour: float, latency_ms: int, at_once: float) -> float:
     return round(usd_per_hour * max(1, latency_ms) / _HOUR_MS / at_once, 9)
 
 
+def samples_at_once(spans: Iterable[tuple[float, float]], worked_ms: int) -> float | None:
+    """Return how many samples were served at once on average; None when nothing was measured.
+
+    That is their working time together, in milliseconds, over the time in which any of them ran; `spans` are
+    begin and end of each in seconds.
+    """
+    busy, until = 0.0, -math.inf
+    for start, end in sorted(spans):
+        busy += max(0.0, end - max(start, until))
+        until = max(until, end)
+    return worked_ms / 1000 / busy if busy > 0 and worked_ms > 0 else None
+
+
 def sample_cost(price: Price | None, sample: SampleEvidence, at_once: float) -> float | None:
     """Return what a sample cost in US dollars; None when tokens, time or price are unknown."""
     if price is None:

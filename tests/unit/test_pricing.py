@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import math
 from dataclasses import replace
 
@@ -14,7 +15,15 @@ from tamesu.base.model.evidence import SampleEvidence, Usage
 from tamesu.base.model.manifest import Limits
 from tamesu.base.model.plan import Message, Price, PriceTier, RunSpec, Sample
 from tamesu.core.attempts import close_attempt
-from tamesu.core.pricing import largest_call_usd, largest_prompt_bytes, rates_up_to, rent, sample_cost, usage_cost
+from tamesu.core.pricing import (
+    largest_call_usd,
+    largest_prompt_bytes,
+    rates_up_to,
+    rent,
+    sample_cost,
+    samples_at_once,
+    usage_cost,
+)
 from tamesu.core.verdict import item_verdict
 from tests.factories import make_spec
 
@@ -221,6 +230,41 @@ def test_a_sample_pays_its_share_of_the_rent() -> None:
     assert rent(7.2, 0, 1) == 0.000002  # never nothing
     assert sample_cost(RENTED, evidence(None, 30_000), 4) == 0.015
     assert sample_cost(RENTED, evidence(Usage(input=5), None), 4) is None
+
+
+@pytest.mark.parametrize(
+    ("spans", "worked_ms", "average"),
+    [
+        ([(0, 10), (0, 10)], 20_000, 2.0),
+        ([(20, 30), (0, 10)], 20_000, 1.0),  # nobody used the endpoint from 10 to 20
+        ([(0, 10), (2, 4), (8, 12)], 16_000, 4 / 3),
+        ([(0, 10)], 5_000, 0.5),  # it waited half of the time, and the rent ran
+        ([], 1000, None),
+        ([(5, 5)], 1000, None),
+        ([(0, 10)], 0, None),
+    ],
+)
+def test_how_many_samples_were_served_at_once(
+    spans: list[tuple[float, float]], worked_ms: int, average: float | None
+) -> None:
+    assert samples_at_once(spans, worked_ms) == (None if average is None else pytest.approx(average))
+
+
+@given(st.lists(st.tuples(st.integers(0, 10**5), st.integers(1, 10**5)), min_size=1, max_size=8))
+def test_shares_add_up_to_the_rent_of_the_time_in_which_samples_ran(runs: list[tuple[int, int]]) -> None:
+    """Milliseconds of begin and duration, at 3600 USD an hour: a dollar a second."""
+    spans = [(begin / 1000, (begin + lasted) / 1000) for begin, lasted in runs]
+    at_once = samples_at_once(spans, sum(lasted for _, lasted in runs))
+    assert at_once is not None
+    used = {moment for begin, lasted in runs for moment in (begin, begin + lasted)}
+    edges = sorted(used)
+    ran = sum(
+        later - earlier
+        for earlier, later in itertools.pairwise(edges)
+        if any(begin <= earlier and later <= begin + lasted for begin, lasted in runs)
+    )
+    shares = math.fsum(rent(3600.0, lasted, at_once) for _, lasted in runs)
+    assert shares == pytest.approx(ran / 1000, rel=1e-6)
 
 
 @pytest.mark.parametrize(("items", "concurrency", "rounds"), [(1, 4, 1), (4, 4, 1), (5, 4, 2), (9, 1, 9), (0, 4, 0)])

@@ -21,6 +21,7 @@ from inspect_ai.scorer import CORRECT, INCORRECT, NOANSWER, PARTIAL, Score, valu
 
 from tamesu.base.errors import FrameworkFault, ImpossibleUsage
 from tamesu.base.model.evidence import Fault, SampleEvidence, SampleScore, Usage
+from tamesu.core.pricing import samples_at_once
 from tamesu.core.usage import from_inspect, total_usage
 from tamesu.edge.backends.protocol import LogReading
 
@@ -48,7 +49,8 @@ def read_log(path: Path) -> LogReading:
         line = " ".join(str(error).split())[:200]
         raise FrameworkFault(f"{path}: the log cannot be read ({type(error).__name__}: {line})") from None
     samples = tuple(read[key] for key in keys if key in read)
-    return LogReading(status, samples, _most_at_once(calls), _samples_at_once(samples, runs))
+    worked_ms = sum(sample.latency_ms or 0 for sample in samples)
+    return LogReading(status, samples, _most_at_once(calls), samples_at_once(runs, worked_ms))
 
 
 def _samples(path: Path, keys: list[tuple[str | int, int]]) -> Iterator[EvalSample]:
@@ -132,16 +134,6 @@ def _span(sample: EvalSample) -> Iterator[tuple[float, float]]:
 
 def _instant(text: str) -> float:
     return datetime.fromisoformat(text).timestamp()
-
-
-def _samples_at_once(samples: Iterable[SampleEvidence], spans: list[tuple[float, float]]) -> float | None:
-    """Working time of all samples over the time in which any ran."""
-    busy, until = 0.0, -math.inf
-    for start, end in sorted(spans):
-        busy += max(0.0, end - max(start, until))
-        until = max(until, end)
-    worked = sum(max(1, sample.latency_ms) for sample in samples if sample.latency_ms is not None)
-    return worked / 1000 / busy if busy > 0 and worked > 0 else None
 
 
 def _usage(sample: EvalSample) -> tuple[Usage | None, str | None]:
