@@ -70,17 +70,8 @@ def close_attempt(
         used = finished
     verdicts = ((sample.item, item_verdict(spec, sample)) for sample in samples if sample.item in set(finished))
     failures = [f"{item}: {verdict.error}" for item, verdict in verdicts if verdict.error is not None]
-    known_lost = sum(_lost_calls(spec, sample) for sample in samples)
-    lost_usd = spec.exposure_usd(known_lost) if spec.rented else known_lost * spec.largest_call_usd
-    if spec.priced_by_tokens:
-        impossible = sum(sample.usage_problem is not None for sample in samples)
-        known_lost += impossible
-        lost_usd += impossible * spec.exposure_per_sample
-    if state in {"died", "corrupt"} and not in_flight_known:
-        unread = len(asked) - len(finished)
-        unknown = unread if state == "corrupt" else min(unread, spec.concurrency)
-        known_lost += unknown
-        lost_usd += spec.exposure_usd(unknown)
+    unread = len(asked) - len(finished) if state in {"died", "corrupt"} and not in_flight_known else 0
+    calls_lost, lost_usd = _losses(spec, samples, unread if state == "corrupt" else min(unread, spec.concurrency))
     at_once = samples_at_once or spec.concurrency
     costs = (sample_cost(spec.price, sample, at_once) or 0.0 for sample in samples)
     return Closing(
@@ -91,13 +82,24 @@ def close_attempt(
         failure=failures[0] if failures else None,
         spent_usd=round(math.fsum(costs), 9),
         lost_usd=round(lost_usd, 9) if spec.paid else 0.0,
-        calls_lost=known_lost,
+        calls_lost=calls_lost,
     )
 
 
 def _in_order(asked: Sequence[str], some: Iterable[str]) -> tuple[str, ...]:
     chosen = set(some)
     return tuple(item for item in asked if item in chosen)
+
+
+def _losses(spec: RunSpec, samples: Sequence[SampleEvidence], unknown: int) -> tuple[int, float]:
+    """Calls whose cost nobody told, and their upper bound; `unknown` samples may have been in flight as well."""
+    calls = sum(_lost_calls(spec, sample) for sample in samples)
+    usd = spec.exposure_usd(calls) if spec.rented else calls * spec.largest_call_usd
+    if spec.priced_by_tokens:
+        impossible = sum(sample.usage_problem is not None for sample in samples)
+        calls += impossible
+        usd += spec.exposure_usd(impossible)
+    return calls + unknown, usd + spec.exposure_usd(unknown)
 
 
 def _lost_calls(spec: RunSpec, sample: SampleEvidence) -> int:
