@@ -19,6 +19,7 @@ COMMANDS = {
     "lint": "linting",
     "report": "deriving",
     "where": "places",
+    "models": "models",
     "freeze": "freezing",
     "execute": "plumbing",
     "ingest": "plumbing",

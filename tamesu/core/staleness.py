@@ -27,7 +27,7 @@ def found_run(record: RunRecord, planned: Sequence[Slot]) -> FoundRun:
     causes = _name_causes(record, slot.spec, changed)
     if slot.state is SlotState.BANKED:
         return FoundRun(record.run_id, "stale", causes, 0.0, "redone already; kept")
-    redo = slot.spec.exposure_per_sample * len(slot.pending)
+    redo = slot.exposure_usd
     return FoundRun(record.run_id, "stale", causes, redo, _remedy(record, slot.spec, changed, redo))
 
 

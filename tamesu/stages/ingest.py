@@ -144,7 +144,9 @@ def _ingest_attempt(
     events: list[tuple[CallEvent, str, Mapping[str, Json]]] = []
     for item in record.asked:
         staged = _staged(run, spec, record.attempt, item, samples.get(item))
-        result = ingest_item(priced, item, samples.get(item), staged, record.attempt, used.get(item, 0))
+        result = ingest_item(
+            priced, item, samples.get(item), staged, record.attempt, used.get(item, 0), reading.samples_at_once
+        )
         content = dump_record(result)
         if not run.result(item).exists() or run.result(item).read_bytes() != content:
             write_verified(run.result(item), content)
@@ -283,7 +285,7 @@ def _execution_record(spec: RunSpec, attempts: Sequence[AttemptRecord], pace: _P
         timeout_seconds=spec.timeout_seconds,
         concurrency=spec.concurrency,
         concurrency_reached=pace.concurrency,
-        price=None if spec.price is None else asdict(spec.price),
+        price=attempts[-1].price,
         recorded=spec.provider == "replay",
         logs=tuple(LogEntry(r.attempt, r.log, r.sha256, r.log_status) for r in attempts),
         busy_seconds=pace.busy_seconds,

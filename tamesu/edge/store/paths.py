@@ -150,13 +150,18 @@ class Project:
         return self.root / "config" / "config.yaml"
 
     @property
-    def prices(self) -> Path:
+    def models(self) -> Path:
         return self.root / "config" / "models.yml"
 
     @property
     def state(self) -> Path:
         """Caches, plans, locks, receipts; never evidence."""
         return self.root / ".tamesu"
+
+    @property
+    def price_memory(self) -> Path:
+        """List prices that were looked up today."""
+        return self.state / "cache" / "prices.json"
 
     @property
     def receipts(self) -> Path:
