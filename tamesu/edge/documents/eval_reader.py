@@ -176,7 +176,7 @@ class _Builder:
             task=value["task"],
             task_args=value.get("task_args", {}),
             sources=read.sources,
-            images=read.images,
+            images=tuple(image.reference for image in read.images),
             limits=Limits(**value["limits"]),
             artifacts=ArtifactPolicy(
                 required=tuple(artifacts.get("required", ())),

@@ -35,6 +35,7 @@ class DocumentKind(enum.StrEnum):
     RUBRIC = "rubric"
     CONFIG = "config"
     MODELS = "models"
+    IMAGE_LOCK = "image-lock"
 
 
 def validate(document: Document, kind: DocumentKind) -> tuple[Finding, ...]:
