@@ -109,7 +109,8 @@ class Services:
 
     def _included_entry(self, entry: Field, including: tuple[Path, ...]) -> Iterator[Service]:
         written = entries(entry)
-        paths = _several(entry.inner("path", written.get("path")) if written else entry)
+        mapping = isinstance(entry.value, dict)
+        paths = _several(entry.inner("path", written.get("path")) if mapping else entry)
         found = [path for path in map(self.loader.named, paths) if path is not None]
         if not paths:
             self._shape(entry, "an entry of `include` has no path")
