@@ -39,12 +39,15 @@ class PathPattern:
         reached: set[int] = set()
         for start in states:
             state = start
-            reached.add(state)
-            while 0 <= state < len(self.parts) and self.parts[state] in (Wild.STEP, Wild.REST, Wild.FOLDERS):
+            while state not in reached:
+                reached.add(state)
+                if not 0 <= state < len(self.parts) or not isinstance(self.parts[state], Wild):
+                    break
+                if self.parts[state] is Wild.CHARACTER:
+                    break
                 if self.parts[state] is Wild.FOLDERS:
                     reached.add(-state - 1)
                 state += 1
-                reached.add(state)
         return reached
 
     def _step(self, state: int, character: str) -> tuple[int, ...]:
@@ -72,7 +75,9 @@ def compile_pattern(written: str) -> PathPattern | None:
         part, at = _part(written, at)
         if part is None:
             return None
-        parts.append(part)
+        # twice the same wildcard stands for what one of them does
+        if part is Wild.CHARACTER or not isinstance(part, Wild) or parts[-1:] != [part]:
+            parts.append(part)
     return PathPattern(tuple(parts))
 
 
