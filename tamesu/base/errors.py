@@ -13,6 +13,7 @@ TamesuError                 2
 |   |-- LogAbsent           2   the log is not on this machine
 |   |-- LogRefused          2   the log was altered or belongs to another identity
 |   `-- FrameworkFault      1   a log that cannot be mapped to the planned items
+|-- ContainerFault          2   no Docker client or engine, or an image that cannot be had
 |-- RunHeld                 1   another live process holds the run
 `-- StorageFull             2   the disk is full
 """
@@ -101,6 +102,10 @@ class LogRefused(EvidenceError):
 
 class FrameworkFault(EvidenceError):
     """A log whose samples cannot be mapped to the planned items."""
+
+
+class ContainerFault(TamesuError):
+    """There is no Docker client, its engine does not answer, or it cannot get an image."""
 
 
 class RunHeld(TamesuError):

@@ -17,6 +17,7 @@ COMMANDS = {
     "status": "reading",
     "plan": "reading",
     "lint": "reading",
+    "lock": "locking",
     "report": "deriving",
     "where": "places",
     "freeze": "freezing",

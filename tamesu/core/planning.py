@@ -72,6 +72,9 @@ def _blockers(evaluation: Eval, situation: Situation, launches: Sequence[Launch]
             f"inspect_ai {situation.installed_inspect} is installed but config/config.yaml pins "
             f"{situation.pinned_inspect}; install that version, or move the pin (evidence becomes stale)"
         )
+    for image in evaluation.execution.images:
+        if not image.pinned and image.locked is None:
+            yield f"image '{image.reference}' is not locked; run `tamesu lock {evaluation.ref}`"
     exposure = sum(launch.exposure_usd for launch in launches)
     committed = situation.balance.total_usd
     if exposure > 0 and committed + exposure > evaluation.defaults.budget_usd + 1e-9:
