@@ -52,7 +52,7 @@ def test_the_last_rule_that_matches_decides(rules: str, path: str, ignored: bool
 
 def test_hostile_patterns_take_no_time() -> None:
     rules = read_ignore_rules("*a" * 200 + "b\n" + "**/" * 200 + "b")
-    started = time.monotonic()
+    started = time.process_time()
     assert not is_ignored("a" * 250, rules)
     assert not is_ignored("/".join("a" * 100), rules)
-    assert time.monotonic() - started < 3
+    assert time.process_time() - started < 3

@@ -16,7 +16,7 @@ from tamesu.edge.documents.images.interpolation import COMPOSE, Lookup, Missing,
 from tamesu.edge.documents.images.survey import Survey
 
 MAX_FILES = 50
-MAX_OPENINGS = 1000
+MAX_OPENINGS = 200
 
 _REMOTE = re.compile(r"[A-Za-z][A-Za-z0-9+.-]*://|git@|github\.com/|.*\.git(?:[#:].*)?$", re.DOTALL)
 
