@@ -14,7 +14,9 @@ _SECONDS = 120.0
 _PULL_SECONDS = 3600.0
 _REFERENCE = re.compile(r"[A-Za-z0-9][^\s\x00]*")
 # What the client says when it is the engine that is missing, and not the image.
-_NO_ENGINE = re.compile(r"cannot connect|daemon running|permission denied|context .*not found|dial ", re.IGNORECASE)
+_NO_ENGINE = re.compile(
+    r"(?:cannot|failed to) connect|daemon running|permission denied|context .*not found|dial ", re.IGNORECASE
+)
 
 
 @dataclass(frozen=True, slots=True)

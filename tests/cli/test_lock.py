@@ -203,6 +203,21 @@ class TestRun:
         assert one_run.calls() == []
         assert not (one_run.eval / "ledger.jsonl").exists()
 
+    def test_without_docker_an_unlocked_image_is_one_line(
+        self, shapes: ShapesProject, call: Caller, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    ) -> None:
+        declare(shapes, DOCKERFILE, "FROM python:3\n")
+        allow_mutable(shapes)
+        without_docker(tmp_path / "bin", monkeypatch)
+        assert "there is no Docker client" in one_line(call(shapes, "run"), 2)
+
+    def test_a_draft_locks_nothing(self, shapes: ShapesProject, call: Caller, docker: FakeDocker) -> None:
+        declare(shapes, DOCKERFILE, "FROM python:3\n")
+        allow_mutable(shapes)
+        shapes.edit_eval("status: active", "status: draft")
+        assert call(shapes, "run", "replayed").code == 2
+        assert docker.calls() == []
+
     @pytest.mark.long
     def test_the_locked_content_is_fetched_where_the_name_is_not_known(
         self, one_run: ShapesProject, call: Caller, docker: FakeDocker

@@ -17,6 +17,22 @@ def files_below(folder: Path) -> Iterator[Path]:
             yield path
 
 
+def is_folder(path: Path) -> bool:
+    """Return whether a folder is there, whatever the name."""
+    try:
+        return path.is_dir()
+    except OSError:  # a name too long for the disk
+        return False
+
+
+def is_file(path: Path) -> bool:
+    """Return whether a file is there, whatever the name."""
+    try:
+        return path.is_file()
+    except OSError:
+        return False
+
+
 def is_source_like(path: Path) -> bool:
     """Return whether a file is code or says how code is run, by its name."""
     name = path.name.lower()

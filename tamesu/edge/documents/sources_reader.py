@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import ast
 import os
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -82,11 +82,23 @@ def _listed(reading: Reading, document: Document, at: NodePath, written: list[An
             continue
         if target.is_dir():
             found.folders.append(target)
-            found.files.extend(files_below(target))
+            found.files.extend(_contained(reading, document, (*at, number), target))
         else:
             found.named.append(target)
             found.files.append(target)
     return found
+
+
+def _contained(reading: Reading, document: Document, at: NodePath, folder: Path) -> Iterator[Path]:
+    """Yield the files of a declared folder; a link out of the project is noted and left out."""
+    for path in files_below(folder):
+        if reading.contains(path):
+            yield path
+        else:
+            reading.note(
+                document, at, "path/escapes", f"'{reading.relative(path)}' leads out of the project",
+                "keep every file below the project's folder",
+            )  # fmt: skip
 
 
 def _check_complete(reading: Reading, document: Document, task: Path, declared: frozenset[Path]) -> None:

@@ -7,13 +7,13 @@ from pathlib import Path
 
 from tamesu.edge.documents.images.dockerignore import IgnoreRule, is_ignored, read_ignore_rules
 from tamesu.edge.documents.images.survey import UNDECLARED_CONTEXT, BuildContext, Declared, Survey
-from tamesu.edge.documents.source_files import files_below, is_source_like
+from tamesu.edge.documents.source_files import files_below, is_folder, is_source_like
 
 
 def check_context(survey: Survey, context: BuildContext) -> None:
     """Note a context that is neither below a declared folder nor declared file by file."""
     folder = context.folder
-    if _inside(survey, folder) and folder.is_dir():
+    if _inside(survey, folder) and is_folder(folder):
         if any(declared == folder or declared in folder.parents for declared in survey.declared.folders):
             return
         kept = [path for path in files_below(folder) if not ignored(survey, context, path)]

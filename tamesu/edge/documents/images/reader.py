@@ -15,8 +15,10 @@ from tamesu.edge.documents.images.interpolation import Unresolved
 from tamesu.edge.documents.images.lock_file import SUFFIX, lock_path, read_lock
 from tamesu.edge.documents.images.survey import NOT_PINNED, BuildContext, Declared, PlacedImage, Survey
 from tamesu.edge.documents.reading import Reading
+from tamesu.edge.documents.source_files import is_file
 
 _YAML = frozenset({".yaml", ".yml"})
+_NO_DOCKERFILES = frozenset({".py", ".sh", ".md", ".txt", ".json", ".dockerignore"})
 _OWN_COMPOSE = frozenset({"compose.yaml", "compose.yml", "docker-compose.yaml", "docker-compose.yml"})
 
 
@@ -66,18 +68,22 @@ def read_images(reading: Reading, declared: Declared, root: Path, mutable: bool)
 def _surveys(reading: Reading, declared: Declared) -> Iterator[tuple[Path, Survey]]:
     """Look through every file that may be run by itself."""
     for path in sorted(declared.files):
-        name = path.name.lower()
         survey = Survey(reading, declared)
         if path.suffix.lower() in _YAML:
             if _is_lock(path, declared) or not _is_compose(survey, path):
                 reading.findings.extend(survey.findings)
                 continue
             survey_compose(survey, path)
-        elif (name.startswith("dockerfile") or path.suffix.lower() == ".dockerfile") and path.suffix != ".dockerignore":
+        elif _is_dockerfile(path):
             survey_dockerfile(survey, path, NO_INPUTS)
         else:
             continue
         yield path, survey
+
+
+def _is_dockerfile(path: Path) -> bool:
+    suffix = path.suffix.lower()
+    return suffix == ".dockerfile" or (path.name.lower().startswith("dockerfile") and suffix not in _NO_DOCKERFILES)
 
 
 def _is_lock(path: Path, declared: Declared) -> bool:
@@ -113,7 +119,7 @@ class _Locks:
 
     def present(self, source: Path) -> bool:
         lock = lock_path(source)
-        return lock.is_file() and self.reading.contains(lock)
+        return is_file(lock) and self.reading.contains(lock)
 
     def find(self, source: Path, reference: str) -> str | None:
         if not self.present(source):
