@@ -63,6 +63,9 @@ def test_a_build_argument_counts_only_where_an_arg_declares_it() -> None:
         ("FROM a\nONBUILD COPY --from=b:1 x y\n", [(1, "a"), (2, "b:1")]),
         ("FROM a\nADD --checksum=sha256:1 https://x.invalid/y z\n", [(1, "a")]),
         ("ARG TARGETARCH\nFROM i\n", [(2, "i")]),
+        ("ARG TARGETARCH=amd64\nFROM i:$TARGETARCH\n", [(2, "i:amd64")]),
+        ("FROM 0\n", [(1, "0")]),
+        ("FROM a AS k\nFROM k:latest\n", [(1, "a"), (2, "k:latest")]),
         ("\tFROM\ta\n", [(1, "a")]),
         ("", []),
     ],
@@ -76,6 +79,7 @@ def test_an_image_is_listed_where_it_is_fetched(text: str, expected: list[tuple[
     [
         ("ARG B\nFROM $B\n", 2, "the variable 'B' has no value"),
         ("FROM a\nARG B=b\nFROM $B\n", 3, "the variable 'B' has no value"),
+        ("ARG TARGETARCH\nFROM i:$TARGETARCH\n", 2, "'TARGETARCH' depends on the machine that builds"),
         ("FROM i:$TARGETARCH\n", 1, "'TARGETARCH' depends on the machine that builds"),
         ("FROM i:${BUILDOS:-linux}\n", 1, "'BUILDOS' depends on the machine that builds"),
         ("FROM a b c\n", 1, "it is not `FROM image [AS stage]`"),

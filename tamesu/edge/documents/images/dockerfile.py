@@ -106,10 +106,10 @@ class _Stages:
             self.arguments[name] = self.inputs.arguments.get(name, value)
 
     def _lookup(self, name: str) -> Resolved | None:
-        if _PLATFORM.fullmatch(name):
-            given = self.inputs.arguments.get(name)
-            return Unresolved(f"'{name}' depends on the machine that builds") if given is None else given
-        return self.arguments.get(name)
+        value = self.arguments.get(name)
+        if value is None and _PLATFORM.fullmatch(name):
+            return Unresolved(f"'{name}' depends on the machine that builds")
+        return value
 
     def _word(self, word: str) -> Resolved:
         return expand_word(word, self._lookup, self.directives.escape)
