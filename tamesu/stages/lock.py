@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from enum import StrEnum
 from pathlib import Path
 
-from tamesu.base.errors import InvalidDocument
+from tamesu.base.errors import ContainerFault, InvalidDocument
 from tamesu.base.model.finding import Finding
 from tamesu.base.model.manifest import EvalRef
 from tamesu.core.image_lock import locked_content
@@ -88,7 +88,7 @@ def _content(reference: str) -> str:
         pull_image(reference)
         image = local_image(reference)
     if image is None:
-        raise InvalidDocument(f"image '{reference}': is not here after it was pulled; pull it by hand")
+        raise ContainerFault(f"image '{reference}': is not here after it was pulled; pull it by hand")
     return locked_content(reference, image.id, image.repo_digests)
 
 

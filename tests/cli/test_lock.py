@@ -121,6 +121,22 @@ class TestCommand:
         assert "image 'python:3': cannot be pulled: Error: pull access denied" in one_line(call(shapes, "lock"), 2)
         assert not shapes.path(LOCK).exists()
 
+    def test_an_answer_that_is_none_is_one_line(self, shapes: ShapesProject, call: Caller, docker: FakeDocker) -> None:
+        declare(shapes, DOCKERFILE, "FROM a\n")
+        for answer in ("", "[]", "{}", "[{}]", "[1]", "[[]]", "nonsense"):
+            (docker.home / "local" / "a").write_text(answer)
+            assert "did not answer in JSON" in one_line(call(shapes, "lock"), 2)
+
+    def test_a_lock_that_is_none_is_written_again(
+        self, shapes: ShapesProject, call: Caller, docker: FakeDocker
+    ) -> None:
+        declare(shapes, DOCKERFILE, "FROM a\n")
+        shapes.path(LOCK).write_text("images: latest\n")
+        docker.holds("local", "a", "b")
+        assert call(shapes, "lint").code == 1
+        assert call(shapes, "lock", "replayed").code == 0
+        assert locked(shapes) == {"a": "sha256:" + "b" * 64}
+
     def test_what_cannot_be_resolved_is_told_after_the_rest_is_locked(
         self, shapes: ShapesProject, call: Caller, docker: FakeDocker
     ) -> None:
