@@ -17,6 +17,7 @@ COMMANDS = {
     "status": "standing",
     "plan": "planning",
     "lint": "linting",
+    "lock": "locking",
     "report": "deriving",
     "where": "places",
     "models": "models",

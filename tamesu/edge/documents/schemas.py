@@ -36,6 +36,7 @@ class DocumentKind(enum.StrEnum):
     RUBRIC = "rubric"
     CONFIG = "config"
     MODELS = "models"
+    IMAGE_LOCK = "image-lock"
 
 
 def validate(document: Document, kind: DocumentKind) -> tuple[Finding, ...]:
