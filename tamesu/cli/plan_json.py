@@ -33,7 +33,7 @@ def standing_json(plan: EvalPlan) -> dict[str, object]:
     """Return money, blockers and runs of a plan: what `status` tells as well."""
     return {
         "eval": str(plan.ref),
-        "exposure_usd": plan.exposure_usd,
+        "exposure_usd": plan.exposure_usd if plan.exposure_known else None,
         "spent_usd": plan.spent_usd,
         "reserved_usd": plan.reserved_usd,
         "budget_usd": plan.budget_usd,
@@ -68,7 +68,7 @@ def _slot(slot: Slot) -> dict[str, object]:
         "complete": slot.complete,
         "failed": slot.failed,
         "pending": len(slot.pending),
-        "exposure_usd": slot.exposure_usd,
+        "exposure_usd": slot.exposure_usd if slot.spec.bounded else None,
         "spent_usd": slot.spent_usd,
         "problem": slot.problem,
         "failure": slot.failure,

@@ -50,7 +50,7 @@ def show_overview(planned: Sequence[Planned]) -> None:
         banked = sum(slot.state is SlotState.BANKED for slot in plan.slots)
         owed = sum(len(slot.pending) for slot in plan.slots)
         price = _exposure(plan.slots)
-        told = "free" if price == "free" else f"up to {price} USD"
+        told = {"free": "free", "unknown": "price not known"}.get(price, f"up to {price} USD")
         say(
             f"{plan.ref}: {one.evaluation.status}; {banked}/{len(plan.slots)} runs banked, {owed} items owed, {told}; "
             f"spent {plan.spent_usd:.4f} of {plan.budget_usd:.4f} USD"
@@ -75,7 +75,7 @@ def _size_line(planned: Planned) -> str:
     samples = sum(len(slot.spec.items) for slot in slots)
     parts = ((models, "model"), (arms, "arm"), (repetitions, "repetition"))
     counted = ", ".join(f"{count} {word}{'s' * (count != 1)}" for count, word in parts)
-    return f"{counted}: {len(slots)} runs of {items} items, {samples} samples"
+    return f"{counted}: {len(slots)} run{'s' * (len(slots) != 1)} of {items} items, {samples} samples"
 
 
 def _table(slots: Sequence[Slot]) -> tuple[list[str], list[list[str]]]:
@@ -110,13 +110,14 @@ def grouped(slots: Sequence[Slot]) -> list[list[Slot]]:
 def _exposure(slots: Sequence[Slot]) -> str:
     if not any(slot.spec.paid for slot in slots):
         return "free"
-    unknown = any(slot.spec.price is None and slot.pending for slot in slots)
+    unknown = any(not slot.spec.bounded and slot.pending for slot in slots)
     return "unknown" if unknown else f"{sum(slot.exposure_usd for slot in slots):.4f}"
 
 
 def _money(plan: EvalPlan) -> str:
+    exposure = f"up to {plan.exposure_usd:.4f} USD" if plan.exposure_known else "not known"
     return (
-        f"exposure up to {plan.exposure_usd:.4f} USD, spent {plan.spent_usd:.4f}, "
+        f"exposure {exposure}, spent {plan.spent_usd:.4f}, "
         f"reserved {plan.reserved_usd:.4f}, budget {plan.budget_usd:.4f}"
     )
 
@@ -133,7 +134,8 @@ def _precision(precision: Precision) -> str:
 def _forecast(forecast: Forecast) -> str:
     label = f"forecast: {forecast.provider}/{forecast.model}: {forecast.pending} items owed"
     if forecast.pace is None:
-        price = "free; time" if forecast.usd == 0 else f"up to {forecast.exposure_usd:.4f} USD; price and time"
+        bound = "no bound" if forecast.exposure_usd is None else f"up to {forecast.exposure_usd:.4f} USD"
+        price = "free; time" if forecast.usd == 0 else f"{bound}; price and time"
         return f"{label}, {price} not known (no earlier run)"
     parts = [label, "price not known" if forecast.usd is None else f"about {forecast.usd:.4f} USD"]
     if forecast.seconds is not None and forecast.pace.concurrency is not None:

@@ -5,12 +5,14 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 
 from tamesu.base.model.manifest import Eval
-from tamesu.base.model.plan import Blocker, Launch
+from tamesu.base.model.plan import Blocker, Launch, RunSpec
 from tamesu.core.situation import Situation
 from tamesu.core.support import missing_support
 
 
-def blockers(evaluation: Eval, situation: Situation, launches: Sequence[Launch]) -> tuple[Blocker, ...]:
+def blockers(
+    evaluation: Eval, situation: Situation, launches: Sequence[Launch], runs: Sequence[RunSpec]
+) -> tuple[Blocker, ...]:
     """Return what forbids the launches that ask models; none when nothing is to be asked."""
     asking = [launch for launch in launches if launch.mode == "execute"]
     if not asking:
@@ -22,6 +24,7 @@ def blockers(evaluation: Eval, situation: Situation, launches: Sequence[Launch])
         *_versions(situation),
         *_credentials(situation),
         *_images(evaluation),
+        *_prices(evaluation, runs),
         *_budget(evaluation, situation, asking),
     )
 
@@ -67,6 +70,13 @@ def _images(evaluation: Eval) -> Iterator[Blocker]:
     for image in evaluation.execution.images:
         if not image.pinned and image.locked is None:
             yield Blocker("image", f"image '{image.reference}' is not locked; run `tamesu lock {evaluation.ref}`")
+
+
+def _prices(evaluation: Eval, runs: Sequence[RunSpec]) -> Iterator[Blocker]:
+    unbounded = sorted({spec.model_uri for spec in runs if not spec.bounded})
+    if unbounded:
+        fix = "state prices in config/models.yml and set parameters.max_tokens"
+        yield Blocker("price", f"{evaluation.file}: nothing bounds what {', '.join(unbounded)} may cost; {fix}")
 
 
 def _budget(evaluation: Eval, situation: Situation, asking: Sequence[Launch]) -> Iterator[Blocker]:

@@ -60,7 +60,7 @@ def _forecast(slots: Sequence[Slot], pace: Pace | None) -> Forecast:
         provider=spec.provider,
         model=spec.model,
         pending=pending,
-        exposure_usd=sum(slot.exposure_usd for slot in slots),
+        exposure_usd=sum(slot.exposure_usd for slot in slots) if spec.bounded else None,
         concurrency=spec.concurrency,
         pace=pace,
         usd=0.0 if not spec.paid else None if pace is None or pace.usd is None else pending * pace.usd,

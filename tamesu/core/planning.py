@@ -51,7 +51,7 @@ def plan(evaluation: Eval, runs: Matrix, situation: Situation, grouping: Groupin
         spent_usd=situation.balance.spent_usd + situation.balance.lost_usd,
         reserved_usd=situation.balance.reserved_usd,
         budget_usd=evaluation.defaults.budget_usd,
-        blockers=blockers(evaluation, situation, launches),
+        blockers=blockers(evaluation, situation, launches, runs.runs),
         strays=situation.strays,
         policy_changed=changes[0] if changes else None,
     )

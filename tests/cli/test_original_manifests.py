@@ -79,10 +79,13 @@ def test_plan_shows_the_matrix_and_what_is_missing(project: Path, call: Caller) 
     (view,) = json.loads(call(project, "plan", "--json").out)
     assert view["matrix"]["runs"] == len(view["runs"]) > 0
     assert all(run["state"] == "owed" and run["pending"] == run["planned"] > 0 for run in view["runs"])
+    unbounded = any(run["exposure_usd"] is None for run in view["runs"])
+    assert unbounded == (view["exposure_usd"] is None) == ("price" in {one["kind"] for one in view["blockers"]})
     assert {"support", "credentials"} <= {blocker["kind"] for blocker in view["blockers"]}
     done = call(project, "plan")
     assert (done.code, done.err) == (0, "")
     assert "first item of arm " in done.out
+    assert ("exposure not known, spent 0.0000" in done.out) == unbounded
 
 
 def test_run_refuses_and_writes_nothing(project: Path, call: Caller) -> None:

@@ -163,6 +163,11 @@ class RunSpec:
         return self.price is not None and self.price.usd_per_hour is not None
 
     @property
+    def bounded(self) -> bool:
+        """Whether anything bounds what a sample may cost; without a bound its exposure is not known, never 0."""
+        return not self.paid or self.limits.cost_limit is not None or self.largest_call_usd > 0
+
+    @property
     def exposure_per_sample(self) -> float:
         """The most that one attempt at one sample can cost, run by itself."""
         return self.exposure_usd(1)
@@ -255,7 +260,7 @@ class Stray:
     holder: Holder
 
 
-BlockerKind = Literal["draft", "support", "inspect-version", "credentials", "untrusted", "image", "budget"]
+BlockerKind = Literal["draft", "support", "inspect-version", "credentials", "untrusted", "image", "price", "budget"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -303,6 +308,11 @@ class EvalPlan:
     @property
     def exposure_usd(self) -> float:
         return sum(launch.exposure_usd for launch in self.launches)
+
+    @property
+    def exposure_known(self) -> bool:
+        """Whether everything owed is bounded, so that `exposure_usd` is what it says."""
+        return all(slot.spec.bounded or not slot.pending for slot in self.slots)
 
     @property
     def incomplete(self) -> tuple[Slot, ...]:

@@ -33,7 +33,7 @@ class Forecast:
     provider: str
     model: str
     pending: int
-    exposure_usd: float
+    exposure_usd: float | None
     concurrency: int
     pace: Pace | None
     usd: float | None
