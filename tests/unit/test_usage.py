@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import ast
 import asyncio
-import math
 from collections.abc import Callable
 from pathlib import Path
 from types import SimpleNamespace
@@ -25,17 +24,17 @@ from tamesu.base.errors import ImpossibleUsage
 from tamesu.base.model.evidence import Usage
 from tamesu.base.model.plan import Price
 from tamesu.core.pricing import usage_cost
-from tamesu.core.usage import (
+from tamesu.core.usage import total_usage
+from tamesu.edge.backends.inspect.logs import model_usage
+from tests.usage_conventions import (
     anthropic,
     bedrock_converse,
     google,
     mistral,
     openai_chat,
     openai_responses,
-    total_usage,
     xai,
 )
-from tamesu.edge.backends.inspect.logs import model_usage
 
 PROVIDERS = Path(inspect_ai.__file__).parent / "model" / "_providers"
 PRICE = Price(input=2.00, output=8.00, cache_read=0.20, cache_write=2.00)
@@ -258,32 +257,6 @@ def test_what_inspect_leaves_out() -> None:
 
 
 # --- what cannot be --------------------------------------------------------------------------------------------
-
-
-@pytest.mark.parametrize(
-    ("convention", "block", "says"),
-    [
-        (openai_chat, {**CHAT, "prompt_tokens_details": {"cached_tokens": 10001}}, "10001 cached tokens of 10000"),
-        (openai_responses, {**RESPONSES, "input_tokens_details": {"cached_tokens": 10001}}, "10001 cached"),
-        (google, {**GEMINI, "cachedContentTokenCount": 10001}, "10001 cached"),
-        (xai, {**GROK, "cached_prompt_text_tokens": 10001}, "10001 cached"),
-        (openai_responses, {**RESPONSES, "output_tokens": 200}, "reasoning exceeds the output"),
-        (anthropic, {**MESSAGES, "input_tokens": -1}, "'input_tokens' is -1"),
-        (anthropic, {**MESSAGES, "output_tokens": True}, "'output_tokens' is True"),
-        (anthropic, {**MESSAGES, "output_tokens": math.nan}, "'output_tokens' is nan"),
-        (bedrock_converse, {**CONVERSE, "inputTokens": 1.5}, "'inputTokens' is 1.5"),
-        (bedrock_converse, {"outputTokens": 5}, "'inputTokens' is missing"),
-        (openai_chat, {}, "'prompt_tokens' is missing"),
-        (openai_chat, {**CHAT, "prompt_tokens": None}, "'prompt_tokens' is missing"),
-        (openai_chat, {**CHAT, "prompt_tokens": "10"}, "'prompt_tokens' is '10'"),
-        (openai_chat, {**CHAT, "prompt_tokens_details": [1]}, "cannot be read"),
-    ],
-)
-def test_an_impossible_block_is_refused(convention: Any, block: dict[str, Any], says: str) -> None:
-    with pytest.raises(ImpossibleUsage) as raised:
-        convention(block)
-    assert says in str(raised.value)
-    assert "\n" not in str(raised.value)
 
 
 @pytest.mark.parametrize(
