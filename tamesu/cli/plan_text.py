@@ -138,6 +138,8 @@ def _forecast(forecast: Forecast) -> str:
         price = "free; time" if forecast.usd == 0 else f"{bound}; price and time"
         return f"{label}, {price} not known (no earlier run)"
     parts = [label, "price not known" if forecast.usd is None else f"about {forecast.usd:.4f} USD"]
+    if forecast.usd_per_hour is not None:
+        parts[-1] += f" of rent at {forecast.usd_per_hour:.2f} USD/h"
     if forecast.seconds is not None and forecast.pace.concurrency is not None:
         parts.append(f"{duration(forecast.seconds)} at {forecast.pace.concurrency:.1f} in flight as measured")
     if forecast.single_stream_seconds is not None:

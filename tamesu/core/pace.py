@@ -6,9 +6,10 @@ from collections.abc import Iterable, Sequence
 from math import fsum
 
 from tamesu.base.model.evidence import RunRecord
-from tamesu.base.model.plan import Slot
+from tamesu.base.model.plan import RunSpec, Slot
 from tamesu.base.model.sizing import Forecast, Pace
 
+_HOUR_SECONDS = 3600
 KNOWN_SPREAD = 3  # runs from which a lowest and a highest say something
 
 
@@ -56,6 +57,7 @@ def _forecast(slots: Sequence[Slot], pace: Pace | None) -> Forecast:
     pending = sum(len(slot.pending) for slot in slots)
     single = None if pace is None or pace.seconds is None else pending * pace.seconds
     measured = None if single is None or pace is None or pace.concurrency is None else single / pace.concurrency
+    rent = None if spec.price is None else spec.price.usd_per_hour
     return Forecast(
         provider=spec.provider,
         model=spec.model,
@@ -63,7 +65,17 @@ def _forecast(slots: Sequence[Slot], pace: Pace | None) -> Forecast:
         exposure_usd=sum(slot.exposure_usd for slot in slots) if spec.bounded else None,
         concurrency=spec.concurrency,
         pace=pace,
-        usd=0.0 if not spec.paid else None if pace is None or pace.usd is None else pending * pace.usd,
+        usd=_expected_usd(spec, pending, pace, measured),
         seconds=measured,
         single_stream_seconds=single,
+        usd_per_hour=rent,
     )
+
+
+def _expected_usd(spec: RunSpec, pending: int, pace: Pace | None, seconds: float | None) -> float | None:
+    """By the clock where the endpoint is rented, else by what an item cost on average."""
+    if not spec.paid:
+        return 0.0
+    if spec.price is not None and spec.price.usd_per_hour is not None:
+        return None if seconds is None else spec.price.usd_per_hour * seconds / _HOUR_SECONDS
+    return None if pace is None or pace.usd is None else pending * pace.usd

@@ -141,6 +141,15 @@ class TestPace:
         assert told.seconds == pytest.approx(4.0)
         assert told.exposure_usd == pytest.approx(4 * 0.35)
 
+    def test_a_rented_endpoint_is_forecast_by_the_clock(self) -> None:
+        """4 items of 2 s at 2 in flight are 4 s; 3 USD an hour make 1/300 USD, whatever the items were charged."""
+        rented = replace(make_spec(ITEMS), price=Price(0.0, 0.0, usd_per_hour=3.0))
+        (told,) = forecasts([owed(rented)], [run_of(usd=9.0)])
+        assert told.usd == pytest.approx(3.0 * 4.0 / 3600)
+        assert told.usd_per_hour == 3.0
+        (unknown,) = forecasts([owed(rented)], [run_of(wall_seconds=None)])
+        assert unknown.usd is None
+
     def test_without_runs_nothing_is_made_up(self) -> None:
         (told,) = forecasts([owed(make_spec(ITEMS))], [])
         assert (told.pace, told.usd, told.seconds, told.single_stream_seconds) == (None, None, None, None)
