@@ -7,17 +7,21 @@ import importlib
 import click
 
 from tamesu import __version__
+from tamesu.cli.groups import NamedCommands
 from tamesu.cli.session import guarded
 
 # In the order of the help; the plumbing that rules call is hidden there.
 COMMANDS = {
+    "new": "creating",
     "run": "running",
+    "lint": "linting",
+    "plan": "reading",
+    "activate": "activating",
+    "status": "reading",
+    "list": "listing",
+    "report": "deriving",
     "resume": "running",
     "rescore": "rescoring",
-    "status": "reading",
-    "plan": "reading",
-    "lint": "linting",
-    "report": "deriving",
     "where": "places",
     "freeze": "freezing",
     "execute": "plumbing",
@@ -27,7 +31,7 @@ COMMANDS = {
 }
 
 
-class Commands(click.Group):
+class Commands(NamedCommands):
     """A group whose commands cost their import only when they are used."""
 
     def list_commands(self, ctx: click.Context) -> list[str]:  # noqa: ARG002

@@ -75,7 +75,7 @@ def test_a_name_that_is_none_is_refused(name: str, shapes: ShapesProject, call: 
 @pytest.mark.parametrize("command", ["lint", "plan", "status", "run", "resume", "rescore"])
 def test_outside_a_project(command: str, tmp_path: Path, call: Caller) -> None:
     line = one_line(call(tmp_path, command), 2)
-    assert line == f"{tmp_path}: no folder here or above holds cases/; change into a Tamesu project"
+    assert line == f"{tmp_path}: no folder here or above holds cases/; change into a project, or `tamesu new case NAME`"
 
 
 def test_a_subfolder_belongs_to_its_project(shapes: ShapesProject, call: Caller) -> None:
