@@ -7,7 +7,7 @@ from pathlib import Path
 
 import click
 
-from tamesu.base.errors import NoProject, UnknownName, UsageError
+from tamesu.base.errors import NoProject, UnknownName, UsageError, shown
 from tamesu.base.model.manifest import EvalRef, ExperimentRef
 from tamesu.cli.groups import NamedCommands, OneOf
 from tamesu.cli.session import project_here, say
@@ -103,7 +103,7 @@ def new_eval(
 def _parts(name: str, kind: str, form: str, most: int) -> list[str]:
     parts = name.strip("/").split("/")
     if len(parts) > most or not all(parts):
-        raise UsageError(f"'{name}' cannot name an {kind}: write {form}")
+        raise UsageError(f"'{shown(name)}' cannot name an {kind}: write {form}")
     check_id(kind, parts[-1])
     return parts
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 import unicodedata
 
-from tamesu.base.errors import UsageError
+from tamesu.base.errors import UsageError, shown
 from tamesu.core.artifacts import RESERVED_STEM
 
 LONGEST_ID = 100
@@ -17,7 +17,9 @@ def check_id(kind: str, name: str) -> None:
     if _ID.fullmatch(name) is None:
         near = _as_id(name)
         hint = f"did you mean {near}?" if near else "for example word-problems"
-        raise UsageError(f"'{name}' cannot name {_a(kind)}: use lowercase letters, digits and single hyphens; {hint}")
+        raise UsageError(
+            f"'{shown(name)}' cannot name {_a(kind)}: use lowercase letters, digits and single hyphens; {hint}"
+        )
     if len(name) > LONGEST_ID:
         raise UsageError(f"the name of {_a(kind)} has {len(name)} characters; use at most {LONGEST_ID}")
     if RESERVED_STEM.fullmatch(name):
