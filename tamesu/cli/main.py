@@ -49,7 +49,11 @@ class Commands(NamedCommands):
 @click.group(cls=Commands, context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 100})
 @click.version_option(__version__, prog_name="tamesu")
 def cli() -> None:
-    """AI evaluations as experiments with evidence: lint, plan, run, and defend every figure later."""
+    """AI evaluations as experiments with evidence: lint, plan, run, and defend every figure later.
+
+    Begin in an empty folder with `tamesu new case NAME`; each command says what comes next. An EVAL is named
+    CASE/EXPERIMENT/EVAL, or by any end of that which fits one only.
+    """
 
 
 def main() -> None:
