@@ -12,7 +12,8 @@ TamesuError                 2
 |-- EvidenceError           1   evidence that is missing, altered or contradictory
 |   |-- LogAbsent           2   the log is not on this machine
 |   |-- LogRefused          2   the log was altered or belongs to another identity
-|   `-- FrameworkFault      1   a log that cannot be mapped to the planned items
+|   |-- FrameworkFault      1   a log that cannot be mapped to the planned items
+|   `-- ImpossibleUsage     1   token counts or a cost that cannot be
 |-- RunHeld                 1   another live process holds the run
 `-- StorageFull             2   the disk is full
 """
@@ -114,6 +115,10 @@ class LogRefused(EvidenceError):
 
 class FrameworkFault(EvidenceError):
     """A log whose samples cannot be mapped to the planned items."""
+
+
+class ImpossibleUsage(EvidenceError):
+    """Token counts that cannot be, or a cost below nothing; what it cost is unknown."""
 
 
 class RunHeld(TamesuError):

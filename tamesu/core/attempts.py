@@ -9,7 +9,7 @@ from dataclasses import dataclass
 
 from tamesu.base.model.evidence import AttemptRecord, AttemptState, SampleEvidence
 from tamesu.base.model.plan import RunSpec
-from tamesu.core.pricing import usage_cost
+from tamesu.core.pricing import sample_cost
 from tamesu.core.verdict import item_verdict
 
 
@@ -49,6 +49,7 @@ def close_attempt(
     samples: Sequence[SampleEvidence],
     state: AttemptState,
     in_flight_known: bool,
+    samples_at_once: float | None = None,
 ) -> Closing:
     """Return the verdict on an attempt from the samples its log holds.
 
@@ -56,6 +57,8 @@ def close_attempt(
     finished or in flight; an interruption by the user only of what was finished. Calls whose usage never
     arrived are charged at their upper bound. When nobody knows which items were in flight, as many as the
     concurrency allowed are charged at the full exposure of a sample; of a log that cannot be read, all.
+    A sample whose usage cannot be is charged at the exposure of a sample, since its cost limit could not act.
+    On a rented endpoint only time counts, shared by the samples served at once.
     """
     finished = tuple(s.item for s in samples if not s.interrupted and not s.in_flight)
     in_flight = tuple(s.item for s in samples if s.in_flight)
@@ -67,22 +70,19 @@ def close_attempt(
         used = finished
     verdicts = ((sample.item, item_verdict(spec, sample)) for sample in samples if sample.item in set(finished))
     failures = [f"{item}: {verdict.error}" for item, verdict in verdicts if verdict.error is not None]
-    known_lost = sum(s.calls_without_usage + (s.interrupted or s.in_flight) for s in samples)
-    lost_usd = known_lost * spec.largest_call_usd
-    if state in {"died", "corrupt"} and not in_flight_known:
-        unread = len(asked) - len(finished)
-        unknown = unread if state == "corrupt" else min(unread, spec.concurrency)
-        known_lost += unknown
-        lost_usd += unknown * spec.exposure_per_sample
+    unread = len(asked) - len(finished) if state in {"died", "corrupt"} and not in_flight_known else 0
+    calls_lost, lost_usd = _losses(spec, samples, unread if state == "corrupt" else min(unread, spec.concurrency))
+    at_once = samples_at_once or spec.concurrency
+    costs = (sample_cost(spec.price, sample, at_once) or 0.0 for sample in samples)
     return Closing(
         state=state,
         used=_in_order(asked, used),
         finished=_in_order(asked, finished),
         failed=len(failures),
         failure=failures[0] if failures else None,
-        spent_usd=round(math.fsum(sample_cost(spec, sample) or 0.0 for sample in samples), 9),
+        spent_usd=round(math.fsum(costs), 9),
         lost_usd=round(lost_usd, 9) if spec.paid else 0.0,
-        calls_lost=known_lost,
+        calls_lost=calls_lost,
     )
 
 
@@ -91,11 +91,23 @@ def _in_order(asked: Sequence[str], some: Iterable[str]) -> tuple[str, ...]:
     return tuple(item for item in asked if item in chosen)
 
 
-def sample_cost(spec: RunSpec, sample: SampleEvidence) -> float | None:
-    """Return what a sample cost in US dollars; None when tokens or price are unknown."""
-    if spec.price is None or sample.usage is None:
-        return 0.0 if spec.price is not None and spec.price.free else None
-    return 0.0 if spec.price.free else usage_cost(sample.usage, spec.price)
+def _losses(spec: RunSpec, samples: Sequence[SampleEvidence], unknown: int) -> tuple[int, float]:
+    """Calls whose cost nobody told, and their upper bound; `unknown` samples may have been in flight as well."""
+    calls = sum(_lost_calls(spec, sample) for sample in samples)
+    usd = spec.exposure_usd(calls) if spec.rented else calls * spec.largest_call_usd
+    if spec.priced_by_tokens:
+        impossible = sum(sample.usage_problem is not None for sample in samples)
+        calls += impossible
+        usd += spec.exposure_usd(impossible)
+    return calls + unknown, usd + spec.exposure_usd(unknown)
+
+
+def _lost_calls(spec: RunSpec, sample: SampleEvidence) -> int:
+    """Calls whose cost nobody told; rent is known as soon as the time is."""
+    cut = sample.interrupted or sample.in_flight
+    if spec.rented:
+        return int(cut and sample.latency_ms is None)
+    return sample.calls_without_usage + cut
 
 
 def attempts_used(attempts: Sequence[AttemptRecord]) -> Counter[str]:

@@ -19,7 +19,7 @@ from tamesu.base.model.evidence import (
 )
 from tamesu.base.model.manifest import MechanicalCheck
 from tamesu.base.model.plan import RunSpec
-from tamesu.core.attempts import sample_cost
+from tamesu.core.pricing import sample_cost
 from tamesu.core.verdict import item_verdict
 
 TRUNCATED = frozenset({"max_tokens", "model_length"})
@@ -84,8 +84,10 @@ def ingest_item(
     staged: StagedOutput,
     attempt: int,
     used: int,
+    samples_at_once: float | None = None,
 ) -> ItemResult:
     """Return result.yml of one item; `used` counts the attempts that used up one of `max_attempts`."""
+    at_once = samples_at_once or spec.concurrency
     verdict = item_verdict(spec, sample)
     return ItemResult(
         item=item,
@@ -106,7 +108,7 @@ def ingest_item(
         missing_artifacts=staged.missing,
         rejected_artifacts=staged.rejected,
         usage=None if sample is None else sample.usage,
-        cost_usd=None if sample is None else sample_cost(spec, sample),
+        cost_usd=None if sample is None else sample_cost(spec.price, sample, at_once),
         latency_ms=None if sample is None else sample.latency_ms,
     )
 

@@ -45,6 +45,14 @@ def balance(entries: Sequence[LedgerEntry]) -> Balance:
     )
 
 
+def spent_by_run(entries: Sequence[LedgerEntry]) -> dict[str, float]:
+    """Return what each run has spent and lost, in US dollars."""
+    totals: dict[str, list[float]] = {}
+    for (run_id, _), entry in settlements(entries).items():
+        totals.setdefault(run_id, []).extend((entry.spent_usd, entry.lost_usd))
+    return {run_id: _total(amounts) for run_id, amounts in totals.items()}
+
+
 def invocation_total(entries: Sequence[LedgerEntry], invocation: str) -> float:
     """Return what one invocation has spent, lost and reserved so far, in US dollars."""
     own = [entry for entry in entries if entry.invocation == invocation]

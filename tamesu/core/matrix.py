@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from tamesu.base.canonical import Json
-from tamesu.base.model.manifest import Arm, Eval, FileDigest, ImageReference, ModelEntry
-from tamesu.base.model.plan import FrozenDataset, Price, RunSpec, SourceCopy
+from tamesu.base.model.facts import ModelFacts
+from tamesu.base.model.manifest import Arm, Eval, FileDigest, ImageReference, Limits, ModelEntry
+from tamesu.base.model.plan import FrozenDataset, RunSpec, SourceCopy
 from tamesu.core.freeze import freeze, select_items
 from tamesu.core.identity import (
     ContentFingerprint,
@@ -21,14 +22,27 @@ from tamesu.core.identity import (
     scoring_map,
 )
 from tamesu.core.pricing import largest_call_usd, largest_prompt_bytes
+from tamesu.core.routes import canonical_provider
+
+ModelKey = tuple[str, str]
+_UNKNOWN = ModelFacts()
+
+
+def model_key(provider: str, model: str) -> ModelKey:
+    """Return the key of a model, the same for all names of its provider."""
+    return canonical_provider(provider), model
 
 
 @dataclass(frozen=True, slots=True)
 class Setting:
-    """What a plan depends on beside the eval: the pinned Inspect version and the known prices."""
+    """What a plan depends on beside the eval: the pinned Inspect version and what is known about models."""
 
     inspect_version: str
-    prices: Mapping[tuple[str, str], Price]
+    models: Mapping[ModelKey, ModelFacts]
+
+    def facts(self, provider: str, model: str) -> ModelFacts:
+        """Return what is known about a model; nothing is known about one that nobody names."""
+        return self.models.get(model_key(provider, model), _UNKNOWN)
 
 
 @dataclass(frozen=True, slots=True)
@@ -72,6 +86,14 @@ def source_target(root: str, path: str) -> str:
 def _module(evaluation: Eval) -> str | None:
     execution = evaluation.execution
     return None if execution.file is None else source_target(execution.sources.root, execution.file)
+
+
+def _bounds(evaluation: Eval) -> Limits:
+    """On native a sample is one call, which lasts as long as its tries may."""
+    limits, defaults = evaluation.execution.limits, evaluation.defaults
+    if limits.time_limit is not None:
+        return limits
+    return replace(limits, time_limit=defaults.timeout_seconds * (defaults.retries + 1))
 
 
 def _copies(evaluation: Eval, files: tuple[FileDigest, ...]) -> tuple[SourceCopy, ...]:
@@ -173,7 +195,7 @@ def _run(
     recording = None if recorded is None else evaluation.recordings[str(recorded)]
     generation = _generation(shared, entry, parameters, recording, dataset, arm, repetition)
     identity = make_identity(generation, shared.scoring, shared.judgement, shared.content)
-    price = shared.setting.prices.get((entry.provider, entry.model))
+    price = shared.setting.facts(entry.provider, entry.model).price
     return RunSpec(
         ref=evaluation.ref,
         run_id=run_id(entry.model, arm.id, repetition, identity),
@@ -203,7 +225,7 @@ def _run(
         artifacts=execution.artifacts,
         policy=evaluation.policy,
         price=price,
-        largest_call_usd=largest_call_usd(price, execution.limits, parameters, prompt_bytes),
+        largest_call_usd=largest_call_usd(price, _bounds(evaluation), parameters, prompt_bytes),
         items=tuple(sample.item for sample in dataset.samples),
         sample_digests={sample.item: sample.digest for sample in dataset.samples},
         assets={sample.item: sample.assets for sample in dataset.samples if sample.assets},

@@ -2,17 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Iterable, Sequence
+from dataclasses import replace
 from enum import StrEnum
 from itertools import groupby
 
 from tamesu.base.canonical import Json, digest
-from tamesu.base.model.evidence import Balance, RunRecord
 from tamesu.base.model.manifest import Eval
-from tamesu.base.model.plan import EvalPlan, Launch, Slot, SlotState, Stray
+from tamesu.base.model.plan import EvalPlan, Launch, Slot, SlotState
+from tamesu.core.blockers import blockers
 from tamesu.core.matrix import Matrix
-from tamesu.core.slots import NOTHING, RunEvidence, reopened_slot, slot
+from tamesu.core.situation import Situation
+from tamesu.core.slots import NOTHING, reopened_slot, slot
 from tamesu.core.staleness import found_run
 
 
@@ -30,55 +31,30 @@ class Retries(StrEnum):
     AGAIN = "again"
 
 
-@dataclass(frozen=True, slots=True)
-class Situation:
-    """What lies on disk for an eval: evidence per planned run, other runs, who holds them, the ledger, versions."""
-
-    evidence: Mapping[str, RunEvidence]
-    others: tuple[RunRecord, ...]
-    balance: Balance
-    strays: tuple[Stray, ...]
-    installed_inspect: str
-    pinned_inspect: str
-
-
 def plan(evaluation: Eval, runs: Matrix, situation: Situation, grouping: Grouping, retries: Retries) -> EvalPlan:
     """Return what is owed, in launches, with its price and what blocks it."""
     judge = reopened_slot if retries is Retries.AGAIN else slot
-    slots = tuple(judge(spec, situation.evidence.get(spec.run_id, NOTHING)) for spec in runs.runs)
+    slots = tuple(
+        replace(
+            judge(spec, situation.evidence.get(spec.run_id, NOTHING)),
+            spent_usd=situation.spent.get(spec.run_id, 0.0),
+        )
+        for spec in runs.runs
+    )
     launches = tuple(_launches(evaluation, slots, grouping))
     changes = [found.policy_then for found in slots if found.policy_then]
     return EvalPlan(
         ref=evaluation.ref,
         slots=slots,
-        found=tuple(found_run(record, runs.runs) for record in situation.others),
+        found=tuple(found_run(record, slots) for record in situation.others),
         launches=launches,
         spent_usd=situation.balance.spent_usd + situation.balance.lost_usd,
         reserved_usd=situation.balance.reserved_usd,
         budget_usd=evaluation.defaults.budget_usd,
-        blockers=tuple(_blockers(evaluation, situation, launches)),
+        blockers=blockers(evaluation, situation, launches),
         strays=situation.strays,
         policy_changed=changes[0] if changes else None,
     )
-
-
-def _blockers(evaluation: Eval, situation: Situation, launches: Sequence[Launch]) -> Iterable[str]:
-    if not any(launch.mode == "execute" for launch in launches):
-        return
-    if evaluation.status != "active":
-        yield f"{evaluation.file}: status is '{evaluation.status}'; only 'active' may run"
-    if situation.installed_inspect != situation.pinned_inspect:
-        yield (
-            f"inspect_ai {situation.installed_inspect} is installed but config/config.yaml pins "
-            f"{situation.pinned_inspect}; install that version, or move the pin (evidence becomes stale)"
-        )
-    exposure = sum(launch.exposure_usd for launch in launches)
-    committed = situation.balance.total_usd
-    if exposure > 0 and committed + exposure > evaluation.defaults.budget_usd + 1e-9:
-        yield (
-            f"{evaluation.file}: exposure of up to {exposure:.4f} USD plus {committed:.4f} USD spent or reserved "
-            f"exceeds budget_usd {evaluation.defaults.budget_usd:.4f}; raise it or plan less"
-        )
 
 
 def _launches(evaluation: Eval, slots: Sequence[Slot], grouping: Grouping) -> Iterable[Launch]:

@@ -5,26 +5,58 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 
 from tamesu.base.model.evidence import RunRecord
-from tamesu.base.model.plan import FoundRun, RunSpec
+from tamesu.base.model.plan import FoundRun, RunSpec, Slot, SlotState
 from tamesu.core.identity import Difference, differences
 
 _SHOWN_ITEMS = 3
+_SHOWN_FILES = 3
+_KEPT = "kept, never counted"
 
 
-def found_run(record: RunRecord, planned: Sequence[RunSpec]) -> FoundRun:
+def found_run(record: RunRecord, planned: Sequence[Slot]) -> FoundRun:
     """Return what a run that serves no slot is: stale with its causes, or extra beyond the plan."""
-    cell = [spec for spec in planned if (spec.provider, spec.model, spec.arm) == _cell(record)]
+    cell = [slot for slot in planned if (slot.spec.provider, slot.spec.model, slot.spec.arm) == _cell(record)]
     if not cell:
         cause = f"{record.provider}/{record.model} x {record.arm} is not in the plan"
-        return FoundRun(record.run_id, "extra", (cause,), 0.0)
-    slot = next((spec for spec in cell if spec.repetition == record.repetition), cell[0])
-    changed = _changes(record, slot)
+        return FoundRun(record.run_id, "extra", (cause,), 0.0, _KEPT)
+    slot = next((slot for slot in cell if slot.spec.repetition == record.repetition), cell[0])
+    changed = _changes(record, slot.spec)
     if all(difference.name == "repetition" for difference in changed):
         cause = f"repetition {record.repetition} is beyond the plan"
-        return FoundRun(record.run_id, "extra", (cause,), 0.0)
-    causes = _name_causes(record, slot, changed)
-    redo = slot.exposure_per_sample * len(slot.items)
-    return FoundRun(record.run_id, "stale", causes, redo)
+        return FoundRun(record.run_id, "extra", (cause,), 0.0, _KEPT)
+    causes = _name_causes(record, slot.spec, changed)
+    if slot.state is SlotState.BANKED:
+        return FoundRun(record.run_id, "stale", causes, 0.0, "redone already; kept")
+    redo = slot.exposure_usd
+    return FoundRun(record.run_id, "stale", causes, redo, _remedy(record, slot.spec, changed, redo))
+
+
+def _remedy(record: RunRecord, spec: RunSpec, changed: Iterable[Difference], redo: float) -> str:
+    """Undoing a change banks the run again and costs nothing, so it is always the cheapest."""
+    values = [change for change in changed if change.name != "repetition" and not _is_content(change.name)]
+    undo = [f"set {change.name} back to {_told(change)}" for change in values]
+    if any(_is_content(change.name) for change in changed):
+        files = _changed_files(record, spec)
+        undo.append(f"put {', '.join(files)} back" if files else "put the files back")
+    return f"{' and '.join(undo)}, for nothing; or redo {f'for up to {redo:.4f} USD' if redo > 0 else 'for nothing'}"
+
+
+def _told(change: Difference) -> str:
+    return "nothing (remove it)" if change.was is None else str(change.was)
+
+
+def _is_content(name: str) -> bool:
+    return name in {"dataset", "recordings", "images"} or name.startswith(("source/", "reference/"))
+
+
+def _changed_files(record: RunRecord, spec: RunSpec) -> tuple[str, ...]:
+    """The manifest itself is left out: its values are named one by one."""
+    now = {file.path: file.sha256 for file in spec.identity.content}
+    was = record.identity.content
+    changed = [path for path in sorted(set(was) | set(now)) if was.get(path) != now.get(path)]
+    shown = [path.rsplit("/", 1)[-1] for path in changed if not path.endswith("/eval.yml")]
+    more = len(shown) - _SHOWN_FILES
+    return tuple(shown) if more <= 0 else (*shown[:_SHOWN_FILES], f"{more} more files")
 
 
 def _cell(record: RunRecord) -> tuple[str, str, str]:

@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from math import fsum, inf, sqrt
+from statistics import NormalDist
 from typing import NamedTuple
 
 LEVEL = 0.95
@@ -115,6 +116,16 @@ def wilson(rate: float, size: float) -> Interval:
     return Interval(min(rate, max(0.0, centre - half)), max(rate, min(1.0, centre + half)))
 
 
+def half_width_of_mean(deviation: float, items: int) -> float:
+    """Return half of the Student t interval of a mean over `items` (2 or more) that vary by `deviation`."""
+    return _student_quantile(items - 1, _UPPER) * deviation / sqrt(items)
+
+
+def half_width_of_known_spread(deviation: float, items: int) -> float:
+    """Return half of the normal interval of a mean over `items` whose spread is given, not estimated."""
+    return _normal_quantile(_UPPER) * deviation / sqrt(items)
+
+
 def _effective_size(rate: float, error: float, clusters: Sequence[_Cluster]) -> float:
     """Return how many independent trials the clustered ones are worth.
 
@@ -190,9 +201,7 @@ def _student(mean: float, error: float, freedom: int) -> Interval:
 
 
 def _normal_quantile(probability: float) -> float:
-    from scipy.special import ndtri
-
-    return float(ndtri(probability))
+    return NormalDist().inv_cdf(probability)
 
 
 def _student_quantile(freedom: int, probability: float) -> float:

@@ -31,7 +31,9 @@ def item_verdict(spec: RunSpec, sample: SampleEvidence | None) -> Verdict:
     if missing:
         names = ", ".join(missing)
         return Verdict("failed", False, Fault("MissingScore", f"no numeric score from {names}"))
-    if spec.paid and (sample.calls_without_usage or (sample.usage is None and sample.answered)):
+    if spec.priced_by_tokens and sample.usage_problem is not None:
+        return Verdict("failed", False, Fault("ImpossibleUsage", sample.usage_problem))
+    if spec.priced_by_tokens and (sample.calls_without_usage or (sample.usage is None and sample.answered)):
         message = "a reply stated no usage, so its cost is unknown and cost_limit could not act"
         return Verdict("failed", False, Fault("MissingUsage", message))
     return Verdict("complete", False, None)

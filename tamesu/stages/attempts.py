@@ -46,7 +46,7 @@ class Invocation:
 
 def reserve(project: Project, spec: RunSpec, attempt: int, samples: int, payer: Invocation) -> None:
     """Reserve the exposure of an attempt. Raises PaymentNeeded or BudgetRefused and reserves nothing."""
-    exposure = round(spec.exposure_per_sample * samples, 9)
+    exposure = round(spec.exposure_usd(samples), 9)
     ledger = project.eval(spec.ref).ledger
     with ledger_held(project):
         if exposure > 0:
@@ -105,11 +105,11 @@ def close(
     """Close an attempt from whatever it left: log to its place, record, settlement. Idempotent."""
     backend.remove_survivors(request)
     closed = backend.close_log(request)
-    samples, error = _samples(backend, closed)
+    samples, at_once, error = _samples(backend, closed)
     fault = closed.error or error or fault
     corrupt = closed.error is not None or error is not None
     state = "corrupt" if corrupt else attempt_state(closed.status, survived=survived, any_sample=bool(samples))
-    verdict = close_attempt(request.spec, request.asked, samples, state, closed.in_flight_known)
+    verdict = close_attempt(request.spec, request.asked, samples, state, closed.in_flight_known, at_once)
     dataset = request.paths.attempt_dataset(request.attempt)
     record = AttemptRecord(
         attempt=request.attempt,
@@ -151,13 +151,15 @@ def close(
     return record
 
 
-def _samples(backend: Backend, closed: ClosedLog) -> tuple[tuple[SampleEvidence, ...], Fault | None]:
+def _samples(backend: Backend, closed: ClosedLog) -> tuple[tuple[SampleEvidence, ...], float | None, Fault | None]:
+    """Return the samples of a log, how many were served at once, and why the log cannot be read."""
     if closed.path is None or closed.error is not None:
-        return (), None
+        return (), None, None
     try:
-        return backend.read_log(closed.path).samples, None
+        reading = backend.read_log(closed.path)
     except FrameworkFault as error:
-        return (), Fault("CorruptLog", str(error))
+        return (), None, Fault("CorruptLog", str(error))
+    return reading.samples, reading.samples_at_once, None
 
 
 def _started(project: Project, request: AttemptRequest) -> str:

@@ -8,3 +8,8 @@ from datetime import UTC, datetime
 def now() -> str:
     """Return the present time in ISO 8601."""
     return datetime.now(UTC).isoformat(timespec="milliseconds")
+
+
+def seconds_between(earlier: str, later: str) -> float:
+    """Return the seconds between two times in ISO 8601."""
+    return (datetime.fromisoformat(later) - datetime.fromisoformat(earlier)).total_seconds()

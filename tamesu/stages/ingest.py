@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import asdict, replace
+from dataclasses import asdict, dataclass, replace
 from enum import StrEnum
 from pathlib import Path
 
@@ -39,7 +39,7 @@ from tamesu.edge.store.paths import Project, RunPaths
 from tamesu.edge.store.records import dump_record, read_record
 from tamesu.edge.store.staging import collect
 from tamesu.stages.attempts import make_request
-from tamesu.stages.clock import now
+from tamesu.stages.clock import now, seconds_between
 
 
 class Extent(StrEnum):
@@ -47,6 +47,19 @@ class Extent(StrEnum):
 
     NEW = "new"
     ALL = "all"
+
+
+@dataclass(frozen=True, slots=True)
+class _Pace:
+    """What the logs say about speed: the most samples in flight, and the working time of all samples, in seconds."""
+
+    concurrency: int | None = None
+    busy_seconds: float | None = None
+
+    def with_log(self, reading: LogReading) -> _Pace:
+        times = [sample.latency_ms for sample in reading.samples if sample.latency_ms is not None]
+        busy = self.busy_seconds if not times else round((self.busy_seconds or 0.0) + sum(times) / 1000, 3)
+        return _Pace(max(filter(None, (self.concurrency, reading.concurrency_reached)), default=None), busy)
 
 
 def ingest_run(project: Project, backend: Backend, spec: RunSpec, extent: Extent) -> RunRecord:
@@ -63,7 +76,7 @@ def ingest_run(project: Project, backend: Backend, spec: RunSpec, extent: Extent
     digests = {f"{record.attempt:02d}": file_digest(run.attempt(record.attempt)) for record in attempts}
     due = [r for r in attempts if known is None or known.attempts.get(f"{r.attempt:02d}") is None]
     entries: dict[str, ItemEntry] = {} if known is None else dict(known.items)
-    reached = None if known is None else known.execution.concurrency_reached
+    pace = _Pace() if known is None else _Pace(known.execution.concurrency_reached, known.execution.busy_seconds)
     # a log that could not be mapped keeps the run failed until a later attempt is ingested
     error: Fault | None = None if known is None else known.error
     for record in due:
@@ -73,10 +86,10 @@ def ingest_run(project: Project, backend: Backend, spec: RunSpec, extent: Extent
             error = Fault("FrameworkFault", str(fault))
             log_event(paths.call_log(spec.run_id), "framework_error", now(), {"message": str(fault)})
             continue
-        reached = max(filter(None, (reached, reading.concurrency_reached)), default=None)
+        pace = pace.with_log(reading)
         entries |= _ingest_attempt(project, spec, record, attempts, reading)
         error = None
-    made = _run_record(spec, attempts, digests, entries, error, reached)
+    made = _run_record(spec, attempts, digests, entries, error, pace)
     if known is not None:
         made = replace(made, identity=known.identity)  # judgement as of the start, whatever it is now
     _write_record(project, spec, made)
@@ -131,7 +144,9 @@ def _ingest_attempt(
     events: list[tuple[CallEvent, str, Mapping[str, Json]]] = []
     for item in record.asked:
         staged = _staged(run, spec, record.attempt, item, samples.get(item))
-        result = ingest_item(priced, item, samples.get(item), staged, record.attempt, used.get(item, 0))
+        result = ingest_item(
+            priced, item, samples.get(item), staged, record.attempt, used.get(item, 0), reading.samples_at_once
+        )
         content = dump_record(result)
         if not run.result(item).exists() or run.result(item).read_bytes() != content:
             write_verified(run.result(item), content)
@@ -207,7 +222,7 @@ def _run_record(
     digests: Mapping[str, str],
     entries: Mapping[str, ItemEntry],
     error: Fault | None,
-    reached: int | None,
+    pace: _Pace,
 ) -> RunRecord:
     if not attempts:
         raise EvidenceError(f"{spec.run_id}: has no attempt to ingest; run `tamesu run`")
@@ -229,7 +244,7 @@ def _run_record(
         ended=attempts[-1].ended,
         error=error,
         identity=_identity_record(spec),
-        execution=_execution_record(spec, attempts, reached),
+        execution=_execution_record(spec, attempts, pace),
         attempts=digests,
         items={name: entries[name] for name in spec.items if name in entries},
     )
@@ -251,7 +266,7 @@ def _identity_record(spec: RunSpec) -> IdentityRecord:
     )
 
 
-def _execution_record(spec: RunSpec, attempts: Sequence[AttemptRecord], reached: int | None) -> ExecutionRecord:
+def _execution_record(spec: RunSpec, attempts: Sequence[AttemptRecord], pace: _Pace) -> ExecutionRecord:
     versions = attempts[-1].versions
     limits: dict[str, Json] = {k: v for k, v in asdict(spec.limits).items() if v is not None}
     return ExecutionRecord(
@@ -269,8 +284,17 @@ def _execution_record(spec: RunSpec, attempts: Sequence[AttemptRecord], reached:
         retries=spec.retries,
         timeout_seconds=spec.timeout_seconds,
         concurrency=spec.concurrency,
-        concurrency_reached=reached,
-        price=None if spec.price is None else asdict(spec.price),
+        concurrency_reached=pace.concurrency,
+        price=attempts[-1].price,
         recorded=spec.provider == "replay",
         logs=tuple(LogEntry(r.attempt, r.log, r.sha256, r.log_status) for r in attempts),
+        busy_seconds=pace.busy_seconds,
+        wall_seconds=_wall_seconds(attempts),
     )
+
+
+def _wall_seconds(attempts: Sequence[AttemptRecord]) -> float | None:
+    """An attempt that another process closed later says nothing about how long it took."""
+    if any(record.adopted is not None for record in attempts):
+        return None
+    return round(sum(seconds_between(record.started, record.ended) for record in attempts), 3)

@@ -104,7 +104,7 @@ def _read(project: Project, manifest: _Manifest, shelf: Shelf) -> list[Finding]:
     reading = Reading(project.root, shelf)
     match manifest.kind:
         case DocumentKind.CONFIG | DocumentKind.MODELS:
-            read_setting(reading, project.config, project.prices)
+            read_setting(reading, project.config, project.models)
         case DocumentKind.DATASET:
             read_dataset(reading, manifest.path)
         case DocumentKind.RUBRIC:

@@ -5,12 +5,15 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from tamesu.base.errors import InvalidDocument
+from tamesu.base.model.evidence import RunRecord
 from tamesu.base.model.finding import Finding
 from tamesu.base.model.manifest import Eval, EvalRef
 from tamesu.base.model.plan import EvalPlan
-from tamesu.core.ledger import balance
+from tamesu.core.ledger import balance, spent_by_run
 from tamesu.core.matrix import Matrix
-from tamesu.core.planning import Grouping, Retries, Situation, plan
+from tamesu.core.planning import Grouping, Retries, plan
+from tamesu.core.situation import Situation
+from tamesu.edge.credentials import missing_credentials
 from tamesu.edge.documents.eval_reader import ReadEval, read_eval
 from tamesu.edge.documents.reading import Shelf
 from tamesu.edge.documents.settings_reader import installed_inspect
@@ -22,12 +25,13 @@ from tamesu.edge.store.paths import Project
 
 @dataclass(frozen=True, slots=True)
 class Planned:
-    """An eval, its runs, and where they stand."""
+    """An eval, its runs, where they stand, and the records of all runs on disk."""
 
     evaluation: Eval
     matrix: Matrix
     plan: EvalPlan
     warnings: tuple[Finding, ...] = ()
+    records: tuple[RunRecord, ...] = ()
 
 
 def valid(read: ReadEval) -> tuple[Eval, Matrix]:
@@ -45,15 +49,22 @@ def plan_eval(
     """Return what an eval owes. Raises InvalidDocument when the eval has errors."""
     read = read_eval(project, ref, shelf)
     evaluation, runs = valid(read)
+    ledger = read_ledger(project.eval(ref).ledger)
+    marker = project.untrusted_marker(ref.case)
     situation = Situation(
         evidence={spec.run_id: read_evidence(project, spec, cache) for spec in runs.runs},
         others=other_records(project, ref, (spec.run_id for spec in runs.runs), cache),
         strays=held_elsewhere(project, ref, (spec.run_id for spec in runs.runs)),
-        balance=balance(read_ledger(project.eval(ref).ledger)),
+        balance=balance(ledger),
+        spent=spent_by_run(ledger),
+        missing_credentials=missing_credentials((entry.provider for entry in evaluation.models), project.root / ".env"),
+        untrusted=project.relative(marker) if marker.exists() else None,
         installed_inspect=installed_inspect(),
         pinned_inspect=read.setting.inspect_version,
     )
-    return Planned(evaluation, runs, plan(evaluation, runs, situation, grouping, retries), read.findings)
+    records = tuple(one.record for one in situation.evidence.values() if one.record is not None)
+    made = plan(evaluation, runs, situation, grouping, retries)
+    return Planned(evaluation, runs, made, read.findings, (*records, *situation.others))
 
 
 def digest_cache(project: Project) -> DigestCache:

@@ -26,6 +26,11 @@ COMPOSE = EXPERIMENT / "inspect/compose.yaml"
 DOCKERFILE = EXPERIMENT / "inspect/Dockerfile"
 CONFIG = Path("config/config.yaml")
 PRICES = Path("config/models.yml")
+EFFORTS = """\
+models:
+  - {provider: replay, model: sketcher-small, effort_values: [low, high]}
+  - {provider: replay, model: sketcher-large, effort_values: [low]}
+"""
 PINNED = "python@sha256:" + "a" * 64
 ONE_TASK = "generation: [../../inspect/task.py]"
 RECORDINGS = "recordings: ../../recordings/answers.jsonl"
@@ -278,11 +283,11 @@ CASES = [
         name="item-of-one-letter",
     ),
     Case(
-        "id/repeated",
+        "id/leading-zeros",
         items_file('{"id": "a-1", "input": "b"}\n{"id": "a-01", "input": "c"}\n'),
         '{"id": "a-01"',
         ITEMS,
-        name="leading-zero",
+        says="'a-1' and 'a-01'",
     ),
     Case("name/folder", (swap("name: replayed", "name: other"),), "name:", says="replayed"),
     Case(
@@ -456,6 +461,66 @@ CASES = [
         "",
         SCHEMA,
         name="file",
+    ),
+    Case(
+        "price/contradiction",
+        (write(PRICES, "models:\n  - provider: a\n    model: b\n    free: true\n    usd_per_hour: 2\n"),),
+        "usd_per_hour:",
+        PRICES,
+        says="'free' and 'usd_per_hour'",
+        name="free-and-rented",
+    ),
+    Case(
+        "price/contradiction",
+        (
+            write(
+                PRICES,
+                "models:\n  - provider: a\n    model: b\n    free: true\n    usd_per_million: {input: 1, output: 2}\n",
+            ),
+        ),
+        "usd_per_million:",
+        PRICES,
+        says="'free' and 'usd_per_million'",
+        name="free-and-paid",
+    ),
+    Case(
+        "price/contradiction",
+        (write(PRICES, "models:\n  - provider: a\n    model: b\n    replicas: 2\n"),),
+        "replicas:",
+        PRICES,
+        says="replicas but no rent",
+        name="replicas-of-nothing",
+    ),
+    Case(
+        "price/repeated",
+        (write(PRICES, "models:\n  - {provider: google, model: b}\n  - {provider: gemini, model: b}\n"),),
+        "- {provider: gemini",
+        PRICES,
+        says="google/b",
+        name="by-another-name",
+    ),
+    Case(
+        "parameter/effort",
+        (
+            write(PRICES, EFFORTS),
+            swap("max_tokens: 800", "max_tokens: 800, effort: middling"),
+            swap("    model: sketcher-large\n", "    model: sketcher-large\n    parameters: {effort: low}\n"),
+        ),
+        "parameters: {max_tokens",
+        says="replay/sketcher-small takes no effort 'middling'",
+        name="defaults",
+    ),
+    Case(
+        "parameter/effort",
+        (
+            write(PRICES, EFFORTS),
+            swap(
+                "    model: sketcher-large\n", "    model: sketcher-large\n    parameters: {reasoning_effort: [low]}\n"
+            ),
+        ),
+        "parameters: {reasoning_effort",
+        says="replay/sketcher-large takes no reasoning_effort",
+        name="run",
     ),
 ]
 

@@ -133,7 +133,9 @@ def test_a_ceiling_below_the_exposure_is_a_refusal(paid_shapes: ShapesProject, c
 def test_only_an_active_eval_may_run(command: str, status: str, shapes: ShapesProject, call: Caller) -> None:
     shapes.edit_eval("status: active", f"status: {status}")
     line = one_line(call(shapes, command, "replayed"), 2)
-    assert line == f"{EVAL.as_posix()}/eval.yml: status is '{status}'; only 'active' may run"
+    name = "shape-drawing/prompt-wording/replayed"
+    hint = f"; `tamesu activate {name}` when it is ready" if status == "draft" else ""
+    assert line == f"{EVAL.as_posix()}/eval.yml: status is '{status}'; only 'active' may run{hint}"
     assert shapes.calls() == []
     assert not (shapes.eval / "runs").exists()
     assert not (shapes.eval / "ledger.jsonl").exists()

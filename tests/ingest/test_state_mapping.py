@@ -315,6 +315,52 @@ class TestMoneyWithoutUsage:
         assert project.spent() == 0.0
 
 
+class TestPrices:
+    def test_the_snapshot_used_stands_in_attempt_and_run(self, tmp_path: Path) -> None:
+        project = lab(tmp_path / "lab", {"a": turn()}, paid=True)
+        assert work_off(project).error is None
+        stated = {"input": 2.0, "output": 8.0, "cache_read": 2.0, "cache_write": 2.0, "source": "config/models.yml"}
+        for record in (attempt(project)["price"], run_yml(project)["execution"]["price"]):
+            assert record == {**stated, "free": False, "tiers": [], "usd_per_hour": None}
+
+    def test_recorded_answers_say_why_they_are_free(self, tmp_path: Path) -> None:
+        project = lab(tmp_path / "lab", {"a": turn()})
+        assert work_off(project).error is None
+        price = run_yml(project)["execution"]["price"]
+        assert (price["source"], price["free"]) == ("replay", True)
+
+    def test_c27_impossible_usage_leaves_the_cost_unknown(self, tmp_path: Path) -> None:
+        """C27: a count below nothing is no credit."""
+        usage = {"input": -6000, "output": 500, "cache_read": 8000}
+        project = lab(tmp_path / "lab", {"known": turn(), "broken": turn(usage=usage)}, paid=True)
+        assert work_off(project).error is None
+        found = result(project, "broken")
+        assert (found["state"], found["retryable"], found["error"]["type"]) == ("failed", False, "ImpossibleUsage")
+        assert "input -6000" in found["error"]["message"]
+        assert (found["usage"], found["cost_usd"]) == (None, None)
+        (settled,) = [entry for entry in project.ledger() if entry["event"] == "settled"]
+        assert settled["spent_usd"] == pytest.approx(ANSWER_COST)
+        assert settled["lost_usd"] >= 0.05  # the cost limit, which could not act
+
+    def test_a_rented_endpoint_is_paid_by_time(self, tmp_path: Path) -> None:
+        project = lab(tmp_path / "lab", {"a": turn(), "b": turn(usage=None)})
+        rented = "models:\n  - {provider: replay, model: echo, usd_per_hour: 1800, replicas: 2}\n"
+        project.path("config/models.yml").write_text(rented)
+        assert project.plan()["exposure_usd"] == 90.0  # one round of two samples: 1 USD a second x 90 s
+        assert work_off(project).error is None
+        costs = [result(project, item)["cost_usd"] for item in ("a", "b")]
+        samples = read_eval_log(str(log_path(project))).samples or []
+        begun = [datetime.fromisoformat(str(sample.started_at)) for sample in samples]
+        ended = [datetime.fromisoformat(str(sample.completed_at)) for sample in samples]
+        gap = max(0.0, (max(begun) - min(ended)).total_seconds())  # when nobody used the endpoint
+        assert sum(costs) == pytest.approx((max(ended) - min(begun)).total_seconds() - gap, abs=0.002)
+        assert min(costs) > 0
+        (settled,) = [entry for entry in project.ledger() if entry["event"] == "settled"]
+        assert settled["spent_usd"] == pytest.approx(sum(costs))
+        assert settled["lost_usd"] == 0.0
+        assert run_yml(project)["execution"]["price"]["usd_per_hour"] == 3600.0
+
+
 class TestAttempts:
     def test_all_samples_failing_is_partial_then_failed_and_never_complete(self, tmp_path: Path) -> None:
         project = lab(tmp_path / "lab", {"a": failing(), "b": failing()})

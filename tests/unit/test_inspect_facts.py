@@ -11,6 +11,7 @@ import signal
 import subprocess
 import sys
 import tomllib
+from dataclasses import replace
 from importlib.metadata import version
 from pathlib import Path
 from typing import Any
@@ -34,13 +35,18 @@ from inspect_ai.model import (
     ModelOutput,
     ModelUsage,
     get_model,
+    get_model_info,
 )
+from inspect_ai.model._model import compute_model_cost
 from inspect_ai.scorer import Score, mean, scorer, value_to_float
 from inspect_ai.solver import generate
 
+from tamesu.base.model.plan import Price, PriceTier
 from tamesu.core.parameters import CONFIG_FIELDS, OWN, REFUSED, split_parameters
+from tamesu.edge.backends.inspect.attempt import register_price
 from tamesu.edge.backends.inspect.isolation import kept_environment
 from tamesu.edge.backends.inspect.logs import score_number
+from tests.factories import make_spec
 from tests.ingest.lab import lab, log_path, run_yml, turn
 from tests.projects import ROOT
 
@@ -269,6 +275,31 @@ def _stuck(tmp_path: Path) -> subprocess.Popen[str]:
     assert process.stdout is not None
     assert process.stdout.readline() == "in flight\n"
     return process
+
+
+class TestPrices:
+    def test_scoring_gets_half_of_the_time_limit_again(self) -> None:
+        """The bound of what an endpoint may be rented for counts it."""
+        source = (Path(inspect_ai.__file__).parent / "_eval" / "task" / "run.py").read_text()
+        assert "scoring_time_limit = time_limit / 2 if time_limit else None" in source
+
+    @pytest.mark.parametrize(
+        ("token_limit", "sent", "received"), [(1000, 2.0, 8.0), (1001, 4.0, 12.0), (None, 4.0, 12.0)]
+    )
+    def test_inspect_enforces_the_dearest_rates_within_the_token_limit(
+        self, token_limit: int | None, sent: float, received: float
+    ) -> None:
+        tiers = (PriceTier(1000, 4.0, 12.0, 0.4, 4.0),)
+        price = Price(2.0, 8.0, 0.2, 2.0, tiers=tiers)
+        spec = replace(make_spec(["x"], model=f"tiered-{token_limit}"), price=price)
+        register_price(replace(spec, limits=replace(spec.limits, token_limit=token_limit)))
+        info = get_model_info(spec.model_uri)
+        assert info is not None
+        assert info.cost is not None
+        assert (info.cost.input, info.cost.output) == (sent, received)
+        usage = ModelUsage(input_tokens=1000, output_tokens=500, input_tokens_cache_read=1000)
+        expected = (sent + received / 2 + info.cost.input_cache_read) / 1000
+        assert compute_model_cost(info.cost, usage) == pytest.approx(expected)
 
 
 class TestDeaths:

@@ -10,12 +10,11 @@ import pytest
 from docs.generate import FAMILIES, lint_page
 from tamesu.core.lint.catalogue import find_rule, rules
 from tests.cli.lint_cases import CASES
+from tests.corpus import INVALID
 
 ROOT = Path(__file__).parents[2]
-MANIFESTS = ROOT / "tests" / "schemas" / "invalid"
 SOURCES = [*(ROOT / "tamesu" / "edge" / "documents").rglob("*.py"), *(ROOT / "tamesu" / "core" / "lint").glob("*.py")]
 LITERAL = re.compile(r'"([a-z-]+/[A-Za-z-]+)"')
-EXPECTED = re.compile(r"^# expect: \d+:\d+ (\S+)", re.MULTILINE)
 
 # Told in tests of their own: a state of the machine, or a warning.
 ELSEWHERE = {
@@ -30,7 +29,7 @@ UNUSED_KEYWORDS = {"schema/exclusiveMaximum", "schema/maxItems"}
 
 
 def told_by_corpus() -> set[str]:
-    return {rule for path in MANIFESTS.iterdir() for rule in EXPECTED.findall(path.read_text(errors="replace"))}
+    return {expected.rule for sample in INVALID for expected in sample.expected}
 
 
 @pytest.mark.parametrize("path", SOURCES, ids=lambda path: path.name)

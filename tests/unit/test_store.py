@@ -22,6 +22,7 @@ from hypothesis import strategies as st
 from tamesu.base.canonical import digest_bytes
 from tamesu.base.errors import EvidenceError, RunHeld, StorageFull
 from tamesu.base.model.evidence import ItemResult, ScoreRecord
+from tamesu.base.model.plan import Price, PriceTier
 from tamesu.edge.store import digests
 from tamesu.edge.store.digests import DigestCache, file_digest
 from tamesu.edge.store.files import append_line, whole_lines, write_atomic, write_exclusive
@@ -298,6 +299,14 @@ class TestRecords:
         write_atomic(path, dump_record(made))
         assert read_record(path, ItemResult) == made
         assert dump_record(read_record(path, ItemResult)) == path.read_bytes()
+
+    def test_a_price_of_an_older_record_still_reads(self) -> None:
+        content = b"input: 2.0\noutput: 8.0\ncache_read: 2.0\ncache_write: 2.0\nfree: false\n"
+        assert parse_record(content, Price, "x") == Price(2.0, 8.0, 2.0, 2.0)
+
+    def test_a_price_with_tiers_comes_back(self) -> None:
+        price = Price(2.0, 8.0, 0.2, 2.0, tiers=(PriceTier(1000, 4.0, 12.0, 0.4, 4.0),), source="said so")
+        assert parse_record(dump_record(price), Price, "x") == price
 
     @pytest.mark.parametrize(
         "content",

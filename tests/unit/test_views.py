@@ -235,7 +235,7 @@ def test_owed_reviews_are_no_figure() -> None:
 def test_money_other_runs_policy_and_failures_are_told() -> None:
     spec = make_spec(["a", "b"])
     broken = replace(make_result(spec, "b"), outcome=Outcome("invalid_artifact", "undecodable_image"))
-    found = FoundRun("old--run", "stale", ("prompt user.md.j2 changed",), 0.25)
+    found = FoundRun("old--run", "stale", ("prompt user.md.j2 changed",), 0.25, "put it back")
     summary = summarise(
         make_eval(),
         [make_slot(spec, [make_failure(spec, "a"), broken])],

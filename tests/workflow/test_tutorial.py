@@ -2,51 +2,11 @@
 
 from __future__ import annotations
 
-import os
-import subprocess
-import sys
 from pathlib import Path
 
 import pytest
 
-from tests.projects import ROOT
-from tests.workflow.tutorial import Command, Edit, matches, steps
-
-TUTORIAL = ROOT / "docs" / "tutorial.md"
-WHERE = "where-the-reader-is"
-
-
-class Reader:
-    """Someone who types what the tutorial says; the shell's folder carries over from command to command."""
-
-    def __init__(self, home: Path) -> None:
-        self._home = home
-        self.folder = home
-
-    def type(self, command: str) -> tuple[int, str]:
-        """Return exit code and output, both streams as a terminal mixes them."""
-        where = self._home / WHERE
-        kept = {name: value for name, value in os.environ.items() if not name.startswith(("COV_", "TAMESU_"))}
-        path = f"{Path(sys.executable).parent}{os.pathsep}{os.environ['PATH']}"
-        done = subprocess.run(
-            ["bash", "-c", f'{command}\ncode=$?; pwd > "{where}"; exit $code'],
-            cwd=self.folder,
-            env={**kept, "PATH": path, "PYTHONPATH": str(ROOT), "COLUMNS": "80", "HOME": str(self._home)},
-            stdout=subprocess.PIPE,
-            stderr=subprocess.STDOUT,
-            stdin=subprocess.DEVNULL,
-            text=True,
-            timeout=120,
-            check=False,
-        )
-        self.folder = Path(where.read_text().strip())
-        return done.returncode, done.stdout
-
-    def change(self, edit: Edit) -> None:
-        path = self.folder / edit.file
-        text = path.read_text()
-        assert text.count(edit.old) == 1, f"tutorial line {edit.line}: {edit.file} does not hold that once:\n{edit.old}"
-        path.write_text(text.replace(edit.old, edit.new))
+from tests.workflow.tutorial import TUTORIAL, Command, Edit, Reader, matches, steps
 
 
 @pytest.mark.long

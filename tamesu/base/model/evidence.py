@@ -16,7 +16,11 @@ from tamesu.base.model.plan import Price
 
 @dataclass(frozen=True, slots=True)
 class Usage:
-    """Tokens of one item, each kind counted once; `total` as the provider states it."""
+    """Tokens of one item in the one normal form, each kind counted once.
+
+    `input` is without cache; `output` is with `reasoning`, which is the part of it that nobody sees; `total` is
+    as the provider states it.
+    """
 
     input: int = 0
     output: int = 0
@@ -54,7 +58,8 @@ class SampleEvidence:
     """One sample of an execution log, reduced to what ingestion needs.
 
     `interrupted` says that it neither finished nor failed by itself; `in_flight` that it was cut by an
-    uncontrolled death. `calls_without_usage` counts replies that stated no usage.
+    uncontrolled death. `calls_without_usage` counts replies that stated no usage; `usage_problem` is a line
+    about token counts that cannot be, which leave `usage` None.
     """
 
     item: str
@@ -68,6 +73,7 @@ class SampleEvidence:
     interrupted: bool = False
     in_flight: bool = False
     calls_without_usage: int = 0
+    usage_problem: str | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -222,7 +228,11 @@ class LogEntry:
 
 @dataclass(frozen=True, slots=True)
 class ExecutionRecord:
-    """How the run was executed: versions, endpoint without credentials, task, limits, logs."""
+    """How the run was executed: versions, endpoint without credentials, task, limits, logs.
+
+    `busy_seconds` is the working time of all samples added up, `wall_seconds` the time that the attempts took,
+    their start included: busy over wall is the mean number of samples in flight.
+    """
 
     backend: str
     inspect_version: str
@@ -239,9 +249,11 @@ class ExecutionRecord:
     timeout_seconds: int
     concurrency: int
     concurrency_reached: int | None
-    price: Mapping[str, Json] | None
+    price: Price | None
     recorded: bool
     logs: tuple[LogEntry, ...]
+    busy_seconds: float | None = None
+    wall_seconds: float | None = None
 
 
 RunState = Literal["complete", "partial", "failed"]

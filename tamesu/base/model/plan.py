@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass
 from enum import StrEnum
+from math import ceil
 from typing import Literal
 
 from tamesu.base.canonical import Json
@@ -65,14 +66,32 @@ class Identity:
 
 
 @dataclass(frozen=True, slots=True)
+class PriceTier:
+    """US dollars per million tokens of a request whose whole input is above that many tokens."""
+
+    above_input_tokens: int
+    input: float
+    output: float
+    cache_read: float
+    cache_write: float
+
+
+@dataclass(frozen=True, slots=True)
 class Price:
-    """US dollars per million tokens. `free` marks a model that costs nothing by declaration."""
+    """US dollars per million tokens; `tiers` hold the rates of larger requests, in ascending order.
+
+    `free` marks a model that costs nothing by declaration. `usd_per_hour` is the rent of an endpoint, all
+    replicas together: its tokens cost nothing, its time does. `source` says who stated the price.
+    """
 
     input: float
     output: float
     cache_read: float = 0.0
     cache_write: float = 0.0
     free: bool = False
+    tiers: tuple[PriceTier, ...] = ()
+    usd_per_hour: float | None = None
+    source: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -135,9 +154,28 @@ class RunSpec:
         return self.price is None or not self.price.free
 
     @property
+    def priced_by_tokens(self) -> bool:
+        """Whether a reply without usage leaves the cost unknown; rent runs by the clock instead."""
+        return self.paid and not self.rented
+
+    @property
+    def rented(self) -> bool:
+        return self.price is not None and self.price.usd_per_hour is not None
+
+    @property
     def exposure_per_sample(self) -> float:
-        """The most that one attempt at one sample can cost: the limit, and the call that trips it."""
-        return (self.limits.cost_limit or 0.0) + self.largest_call_usd if self.paid else 0.0
+        """The most that one attempt at one sample can cost, run by itself."""
+        return self.exposure_usd(1)
+
+    def exposure_usd(self, samples: int) -> float:
+        """Return the most that one attempt at so many samples can cost, in US dollars.
+
+        Per sample it is the limit, and the call that trips it. Rent: rounds of `concurrency` samples, each as
+        long as one sample may take, which is what `largest_call_usd` holds then.
+        """
+        if self.rented:
+            return ceil(samples / self.concurrency) * self.largest_call_usd
+        return ((self.limits.cost_limit or 0.0) + self.largest_call_usd) * samples if self.paid else 0.0
 
     @property
     def endpoint(self) -> str:
@@ -172,7 +210,8 @@ class Slot:
     """One planned run with what the evidence says about it.
 
     `pending` are the items that another attempt would ask; `unclosed` says that an earlier attempt left
-    evidence which is not ingested yet. `problem` is a line about evidence that does not verify.
+    evidence which is not ingested yet. `problem` is a line about evidence that does not verify. `spent_usd` is what
+    the ledger says about this run, spent and lost.
     """
 
     spec: RunSpec
@@ -187,20 +226,25 @@ class Slot:
     failure: str | None = None
     logs_absent: bool = False
     policy_then: str | None = None
+    spent_usd: float = 0.0
 
     @property
     def exposure_usd(self) -> float:
-        return self.spec.exposure_per_sample * len(self.pending)
+        return self.spec.exposure_usd(len(self.pending))
 
 
 @dataclass(frozen=True, slots=True)
 class FoundRun:
-    """A run on disk that serves no slot: why (`stale` with its cause, or `extra`) and what redoing costs."""
+    """A run on disk that serves no slot: why (`stale` with its cause, or `extra`), what redoing costs at most.
+
+    `remedy` is the cheapest way to have it counted again.
+    """
 
     run_id: str
     kind: Literal["stale", "extra"]
     causes: tuple[str, ...]
     redo_usd: float
+    remedy: str
 
 
 @dataclass(frozen=True, slots=True)
@@ -209,6 +253,20 @@ class Stray:
 
     run_id: str
     holder: Holder
+
+
+BlockerKind = Literal["draft", "support", "inspect-version", "credentials", "untrusted", "image", "budget"]
+
+
+@dataclass(frozen=True, slots=True)
+class Blocker:
+    """Why nothing of an eval may start, in one line that says what to do."""
+
+    kind: BlockerKind
+    message: str
+
+    def __str__(self) -> str:
+        return self.message
 
 
 LaunchMode = Literal["execute", "ingest"]
@@ -238,7 +296,7 @@ class EvalPlan:
     spent_usd: float
     reserved_usd: float
     budget_usd: float
-    blockers: tuple[str, ...]
+    blockers: tuple[Blocker, ...]
     strays: tuple[Stray, ...] = ()
     policy_changed: str | None = None
 

@@ -1,13 +1,15 @@
-"""Prices that a plan needs: without one a limit in dollars cannot act."""
+"""Prices and what is known of models: without a price a limit in dollars cannot act."""
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 from tamesu.base.model.manifest import Eval
 from tamesu.core.lint.remark import Remark
-from tamesu.core.matrix import Matrix
+from tamesu.core.matrix import Matrix, Setting
 
 
-def price_remarks(evaluation: Eval, runs: Matrix) -> tuple[Remark, ...]:
+def price_remarks(evaluation: Eval, runs: Matrix, setting: Setting) -> tuple[Remark, ...]:
     """Return a finding for every model whose price nobody knows: an error where `cost_limit` depends on it."""
     unknown = {spec.model_uri for spec in runs.runs if spec.price is None}
     on_native = evaluation.execution.backend == "native"
@@ -16,9 +18,15 @@ def price_remarks(evaluation: Eval, runs: Matrix) -> tuple[Remark, ...]:
             ("runs", number, "model"),
             "price/unknown",
             f"{entry.provider}/{entry.model} has no registered price",
-            "add it to config/models.yml",
+            _fix(setting.facts(entry.provider, entry.model).similar),
             "warning" if on_native else "error",
         )
         for number, entry in enumerate(evaluation.models)
         if f"{entry.provider}/{entry.model}" in unknown
     )
+
+
+def _fix(similar: Sequence[str]) -> str:
+    if not similar:
+        return "add it to config/models.yml"
+    return f"did you mean {' or '.join(similar)}? Else add it to config/models.yml"

@@ -38,8 +38,13 @@ EVAL_RULES: dict[str, tuple[str, str, str]] = {
         "The plan would not be complete.",
         "Add the field; `task` may come from `default_task` of the case.",
     ),
+    "id/leading-zeros": (
+        "Two item IDs differ only by leading zeros.",
+        "Tables drop such zeros, and patterns match both.",
+        "Let them differ in more than zeros.",
+    ),
     "id/repeated": (
-        "An ID appears twice, or two IDs differ only by case, Unicode form or leading zeros.",
+        "An ID appears twice, or two IDs differ only by case or Unicode form.",
         "IDs become file names, and some systems cannot tell such names apart.",
         "Give each its own ID.",
     ),
@@ -68,6 +73,11 @@ EVAL_RULES: dict[str, tuple[str, str, str]] = {
         "No output could be checked against it.",
         "Correct the schema.",
     ),
+    "parameter/effort": (
+        "An effort that the model does not take, by `effort_values` in config/models.yml.",
+        "The provider would refuse the call, or answer with another effort than the one written down.",
+        "Use one of the values that the message names.",
+    ),
     "parameter/no-bound": (
         "Nothing bounds what a call may cost.",
         "The exposure of the plan cannot be computed.",
@@ -77,6 +87,11 @@ EVAL_RULES: dict[str, tuple[str, str, str]] = {
         "A parameter that is owned by another setting, or that would make figures wrong.",
         "Two places would decide one thing, or an answer would not be a draw of this model.",
         "Do what the message says instead.",
+    ),
+    "price/contradiction": (
+        "An entry of config/models.yml that is free and has a price, or counts replicas of nothing that is rented.",
+        "Which of them counts would be a guess.",
+        "Keep one of the two.",
     ),
     "price/repeated": (
         "A model has two entries in config/models.yml.",

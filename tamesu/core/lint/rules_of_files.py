@@ -98,6 +98,11 @@ FILE_RULES: dict[str, tuple[str, str, str]] = {
         "A few hundred bytes can expand to gigabytes.",
         "Use fewer aliases, or write the values out.",
     ),
+    "yaml/ambiguous": (
+        "Unquoted text that another YAML parser reads as something else: `no`, `0144`, `12:30`, `7_000`, a date.",
+        "The same file would mean different things to different programs. Where any value may stand it is a warning.",
+        "Quote it, which makes it text everywhere.",
+    ),
     "yaml/depth": (
         "Values are nested too deep.",
         "Programs that read it recurse.",

@@ -6,7 +6,8 @@ from collections.abc import Iterator, Mapping
 
 from tamesu.base.canonical import Json
 from tamesu.base.model.manifest import Eval, OutputSchema
-from tamesu.core.metrics.catalogue import known_metric_names
+from tamesu.core.metrics.catalogue import find_metric, known_metric_names
+from tamesu.core.metrics.definition import Unit
 
 _TEXT = ("exact_match_rate", "invalid_output_rate", "schema_valid_rate")
 _IMAGE = (
@@ -32,6 +33,15 @@ def metric_names(evaluation: Eval) -> tuple[str, ...]:
     if evaluation.task == "structured_text":
         return (*common, *_TEXT, *(f"{field}_accuracy" for field in output_fields(evaluation.output_schema)))
     return common
+
+
+def unit_of(evaluation: Eval) -> Unit:
+    """Return the unit of the primary metric; those that only a task has are rates."""
+    name = evaluation.policy.primary_metric
+    has_review = evaluation.execution.artifacts.review is not None
+    if name in known_metric_names(evaluation.policy, has_review):
+        return find_metric(name, evaluation.policy).metric.unit
+    return "rate"
 
 
 def output_fields(schema: OutputSchema | None) -> tuple[str, ...]:

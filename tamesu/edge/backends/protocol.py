@@ -31,11 +31,16 @@ class AttemptRequest:
 
 @dataclass(frozen=True, slots=True)
 class LogReading:
-    """A log reduced to evidence; `concurrency_reached` is computed from event times."""
+    """A log reduced to evidence; `concurrency_reached` is computed from event times.
+
+    `samples_at_once` is how many samples were served at once on average: their working time together, over the
+    time in which any of them ran. None when the log does not say.
+    """
 
     status: str
     samples: tuple[SampleEvidence, ...]
     concurrency_reached: int | None
+    samples_at_once: float | None = None
 
 
 @dataclass(frozen=True, slots=True)

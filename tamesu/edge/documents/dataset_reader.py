@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from tamesu.base.canonical import Json
 from tamesu.base.model.manifest import Dataset, FileDigest, Item
 from tamesu.core.artifacts import RESERVED_STEM
 from tamesu.edge.documents.document import Document, DocumentFault, NodePath
@@ -67,11 +68,18 @@ def _item(reading: Reading, dataset: Document, place: _Placed, shared: tuple[Fil
     at = (*place.path, "assets") if place.document is dataset else ("items_from",)
     return Item(
         id=value["id"],
-        input=value["input"],
+        input=_sorted(value["input"]),
         expected=value.get("expected"),
-        metadata=value.get("metadata") or {},
+        metadata={name: _sorted(part) for name, part in sorted(value.get("metadata", {}).items())},
         assets=(*shared, *_assets(reading, dataset, at, value.get("assets", []))),
     )
+
+
+def _sorted(value: Json) -> Json:
+    """Return a value whose mappings are in the order of their keys: a template may print a mapping or walk it."""
+    if isinstance(value, dict):
+        return {name: _sorted(value[name]) for name in sorted(value)}
+    return [_sorted(part) for part in value] if isinstance(value, list) else value
 
 
 def _assets(reading: Reading, document: Document, at: NodePath, written: list[Any]) -> tuple[FileDigest, ...]:
@@ -89,13 +97,20 @@ def _check_ids(reading: Reading, placed: list[_Placed]) -> None:
     for place in placed:
         name = place.value["id"]
         key = "-".join(part.lstrip("0") or "0" for part in _folded(name).split("-"))
-        if key in seen:
-            other = seen[key]
+        other = seen.get(key)
+        if other is None:
+            seen[key] = name
+        elif _folded(other) == _folded(name):
             what = f"item '{name}' appears twice" if other == name else f"item '{name}' cannot be told from '{other}'"
             reading.note(
                 place.document, (*place.path, "id"), "id/repeated", what, "give every item an ID of its own"
             )  # fmt: skip
-        seen.setdefault(key, name)
+        else:
+            reading.note(
+                place.document, (*place.path, "id"), "id/leading-zeros",
+                f"items '{other}' and '{name}' differ only by leading zeros, which tables and number formats drop",
+                "give every item an ID that differs in more than zeros",
+            )  # fmt: skip
         if RESERVED_STEM.fullmatch(name):
             reading.note(
                 place.document, (*place.path, "id"), "id/reserved", f"'{name}' is a device's name on some systems",

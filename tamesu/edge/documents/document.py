@@ -33,13 +33,16 @@ class Document:
     """A value as read, with the places it came from.
 
     `positions` maps a path to the key of a mapping entry, or to the value of a list element; `()` is all.
-    `literals` maps a path to the spelling of a plain scalar that was read as something other than text.
+    `literals` maps a path to the spelling of a plain scalar that was read as something other than text,
+    `ambiguous` to one that was read as text although other YAML parsers do not; `ambiguous_keys` are such keys.
     """
 
     label: str
     value: Json
     positions: Mapping[NodePath, Position]
     literals: Mapping[NodePath, str] = field(default_factory=dict)
+    ambiguous: Mapping[NodePath, str] = field(default_factory=dict)
+    ambiguous_keys: frozenset[NodePath] = frozenset()
 
     def position(self, path: NodePath) -> Position:
         """Return the place of a path, or of its nearest parent that has one."""

@@ -7,14 +7,15 @@ from dataclasses import dataclass
 
 from tamesu.base.errors import InvalidDocument
 from tamesu.base.model.finding import Finding
-from tamesu.base.model.manifest import Eval, EvalRef, ModelEntry
-from tamesu.core.lint import Remark, price_remarks, remarks
-from tamesu.core.matrix import Matrix, Setting, matrix
+from tamesu.base.model.manifest import Eval, EvalRef
+from tamesu.core.lint import Remark, effort_remarks, price_remarks, remarks
+from tamesu.core.matrix import Matrix, Setting, matrix, model_key
 from tamesu.edge.documents.document import Document
 from tamesu.edge.documents.eval_builder import EvalBuilder
 from tamesu.edge.documents.reading import Reading, Shelf
 from tamesu.edge.documents.schemas import DocumentKind
-from tamesu.edge.documents.settings_reader import FREE, read_setting
+from tamesu.edge.documents.settings_reader import read_setting
+from tamesu.edge.prices.book import PriceBook, priced, today
 from tamesu.edge.store.paths import Project
 
 
@@ -36,7 +37,7 @@ def read_eval(project: Project, ref: EvalRef, shelf: Shelf | None = None) -> Rea
     What it shares with others is read once per shelf.
     """
     reading = Reading(project.root, shelf or Shelf())
-    setting = reading.shared("setting", project.config, lambda own, path: read_setting(own, path, project.prices))
+    setting = reading.shared("setting", project.config, lambda own, path: read_setting(own, path, project.models))
     case = reading.shared("case", project.case_file(ref.case), lambda own, path: own.document(path, DocumentKind.CASE))
     default_task = case.value.get("default_task") if case and isinstance(case.value, dict) else None
     reading.files.clear()  # settings count by value and the case does not: neither is content of the eval
@@ -52,11 +53,11 @@ def read_eval(project: Project, ref: EvalRef, shelf: Shelf | None = None) -> Rea
     evaluation = EvalBuilder(reading, document, ref, default_task).build()
     if evaluation is None:
         return _read(ref, reading, None, None, setting)
-    setting = _with_free_replay(setting, evaluation.models)
-    _place(reading, document, remarks(evaluation))
+    setting = with_prices(project, setting, ((entry.provider, entry.model) for entry in evaluation.models))
+    _place(reading, document, (*remarks(evaluation), *effort_remarks(evaluation, setting)))
     runs = None if reading.failed else _matrix(reading, document, evaluation, setting)
     if runs is not None:
-        _place(reading, document, price_remarks(evaluation, runs))
+        _place(reading, document, price_remarks(evaluation, runs, setting))
     return _read(ref, reading, evaluation, runs, setting)
 
 
@@ -68,10 +69,12 @@ def _read(ref: EvalRef, reading: Reading, evaluation: Eval | None, runs: Matrix 
     return ReadEval(ref, findings, evaluation, runs, setting, files)
 
 
-def _with_free_replay(setting: Setting, models: Iterable[ModelEntry]) -> Setting:
-    """Recorded answers cost nothing unless a price is registered for them."""
-    replayed = {(e.provider, e.model): FREE for e in models if e.provider == "replay"}
-    return Setting(setting.inspect_version, {**replayed, **setting.prices})
+def with_prices(project: Project, setting: Setting, models: Iterable[tuple[str, str]]) -> Setting:
+    """Return the setting with a price for each model (provider, name) of which anyone states one."""
+    book = PriceBook(project.price_memory, today())
+    known = {model_key(*model): priced(setting.facts(*model), *model, book) for model in models}
+    book.save()
+    return Setting(setting.inspect_version, {**setting.models, **known})
 
 
 def _place(reading: Reading, document: Document, found: Iterable[Remark]) -> None:

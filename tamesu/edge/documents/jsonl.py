@@ -10,6 +10,7 @@ import csv
 import io
 import json
 import math
+import re
 from collections import Counter
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
@@ -28,6 +29,7 @@ from tamesu.edge.documents.document import (
 _ITEM_COLUMNS = ("id", "input", "expected")
 _REQUIRED_COLUMNS = ("id", "input")
 _LONGEST_INTEGER = 17
+_OTHER_SEPARATOR = re.compile("[;\t|]")
 
 
 @dataclass(frozen=True, slots=True)
@@ -76,7 +78,8 @@ def _parsed(label: str, number: int, line: bytes, fix: str = "write one JSON val
         value: Json = _DECODER.decode(text)
         _check(value, text)
     except json.JSONDecodeError as error:
-        place, message = Position(number + error.lineno - 1, error.colno), f"not JSON: {error.msg}"
+        place = Position(number + error.lineno - 1, error.colno)
+        message = f"not JSON: {error.msg.removesuffix(' at')}"
         raise fault(label, place, "jsonl/syntax", message, fix) from None
     except _Refusal as refusal:
         place, rule = Position(number, 1), f"jsonl/{refusal.rule}"
@@ -210,7 +213,10 @@ def _check_header(label: str, header: _Row) -> None:
     for name in _REQUIRED_COLUMNS:
         if name not in names:
             message = f"the column '{name}' is missing"
-            raise _csv_fault(label, header.line, "header", message, "start with: id,input,expected")
+            fix = "start with: id,input,expected"
+            if len(names) == 1 and _OTHER_SEPARATOR.search(names[0]):
+                fix = "separate the columns by commas"
+            raise _csv_fault(label, header.line, "header", message, fix)
 
 
 def _item(label: str, names: tuple[str, ...], row: _Row) -> Record:

@@ -15,6 +15,7 @@ from jsonschema.protocols import Validator
 from jsonschema.validators import extend
 
 from tamesu.base.model.finding import Finding
+from tamesu.edge.documents.ambiguity import ambiguous_keys, ambiguous_values
 from tamesu.edge.documents.document import Document
 from tamesu.edge.documents.violations import Shape, findings
 from tamesu.workflow_files import workflow_folder
@@ -40,8 +41,17 @@ class DocumentKind(enum.StrEnum):
 def validate(document: Document, kind: DocumentKind) -> tuple[Finding, ...]:
     """Return every violation of the kind's schema in the order of the file, at most 200; empty if it fits."""
     shape = Shape(document, known_fields(kind))
-    found = (finding for error in _validator(kind).iter_errors(document.value) for finding in findings(shape, error))
-    return tuple(sorted(set(itertools.islice(found, MAX_FINDINGS))))
+    wrong = (finding for error in _validator(kind).iter_errors(document.value) for finding in findings(shape, error))
+    found = set(itertools.islice(wrong, MAX_FINDINGS))
+    places = {(finding.line, finding.column) for finding in found}
+    # What has to be written otherwise anyway need not be quoted first.
+    found.update(
+        finding
+        for finding in ambiguous_values(document, schema_of(kind))
+        if (finding.line, finding.column) not in places
+    )
+    found.update(ambiguous_keys(document, schema_of(kind)))
+    return tuple(sorted(found)[:MAX_FINDINGS])
 
 
 @functools.cache
@@ -50,7 +60,7 @@ def leaf_fields(kind: DocumentKind) -> tuple[str, ...]:
 
     `[]` stands for each element of a list, `*` for each name that the author chooses.
     """
-    schema = _schema(kind)
+    schema = schema_of(kind)
     return tuple(sorted(set(_leaves(schema, schema.get("$defs", {}), ""))))
 
 
@@ -68,9 +78,10 @@ def schema_folder() -> Path:
 
 
 @functools.cache
-def _schema(kind: DocumentKind) -> Schema:
+def schema_of(kind: DocumentKind) -> Schema:
+    """Return the JSON Schema of a kind."""
     if kind is DocumentKind.ITEM:
-        dataset = _schema(DocumentKind.DATASET)
+        dataset = schema_of(DocumentKind.DATASET)
         return {"$ref": "#/$defs/item", "$defs": dataset["$defs"]}
     schema: Schema = json.loads((schema_folder() / f"{kind}.schema.json").read_text(encoding="utf-8"))
     return schema
@@ -78,7 +89,7 @@ def _schema(kind: DocumentKind) -> Schema:
 
 @functools.cache
 def _validator(kind: DocumentKind) -> Validator:
-    validator: Validator = _STRICT(_schema(kind))
+    validator: Validator = _STRICT(schema_of(kind))
     return validator
 
 

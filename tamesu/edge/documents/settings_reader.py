@@ -1,4 +1,4 @@
-"""Reading the project's settings: the pinned Inspect version and the prices."""
+"""Reading the project's settings: the pinned Inspect version and what is known about models."""
 
 from __future__ import annotations
 
@@ -7,12 +7,14 @@ from importlib.metadata import version
 from pathlib import Path
 from typing import Any
 
+from tamesu.base.model.facts import ModelFacts
 from tamesu.base.model.plan import Price
-from tamesu.core.matrix import Setting
+from tamesu.core.matrix import ModelKey, Setting, model_key
+from tamesu.edge.documents.document import Document
 from tamesu.edge.documents.reading import Reading
 from tamesu.edge.documents.schemas import DocumentKind
 
-FREE = Price(0.0, 0.0, free=True)
+_SOURCE = "config/models.yml"
 
 
 def installed_inspect() -> str:
@@ -21,40 +23,65 @@ def installed_inspect() -> str:
 
 
 def read_setting(reading: Reading, config: Path, models: Path) -> Setting:
-    """Return the pinned Inspect version (the installed one without a pin) and the prices."""
+    """Return the pinned Inspect version (the installed one without a pin) and the models of the project."""
     pinned = installed_inspect()
     if config.exists():
         document = reading.document(config, DocumentKind.CONFIG)
         if document is not None and isinstance(document.value, dict):
             pinned = str(document.value.get("inspect_version", pinned))
-    return Setting(pinned, _prices(reading, models))
+    return Setting(pinned, _models(reading, models))
 
 
-def _prices(reading: Reading, path: Path) -> Mapping[tuple[str, str], Price]:
+def _models(reading: Reading, path: Path) -> Mapping[ModelKey, ModelFacts]:
     if not path.exists():
         return {}
     document = reading.document(path, DocumentKind.MODELS)
     if document is None or not isinstance(document.value, dict):
         return {}
-    prices: dict[tuple[str, str], Price] = {}
+    models: dict[ModelKey, ModelFacts] = {}
     value: dict[str, Any] = document.value
     entries: list[dict[str, Any]] = value["models"]
     for number, entry in enumerate(entries):
-        key = (entry["provider"], entry["model"])
-        if key in prices:
+        key = model_key(entry["provider"], entry["model"])
+        if key in models:
             reading.note(
                 document, ("models", number), "price/repeated", f"{key[0]}/{key[1]} has two prices",
                 "keep one entry per model",
             )  # fmt: skip
-        price = _price(entry)
-        if price is not None:
-            prices[key] = price
-    return prices
+        _contradictions(reading, document, number, entry)
+        models[key] = _facts(entry)
+    return models
+
+
+def _contradictions(reading: Reading, document: Document, number: int, entry: dict[str, Any]) -> None:
+    name = f"{entry['provider']}/{entry['model']}"
+    ways = [way for way in ("free", "usd_per_million", "usd_per_hour") if entry.get(way, False) is not False]
+    if len(ways) > 1:
+        reading.note(
+            document, ("models", number, ways[1]), "price/contradiction",
+            f"{name} is priced in two ways, '{ways[0]}' and '{ways[1]}'", "keep the one that holds",
+        )  # fmt: skip
+    elif "replicas" in entry and "usd_per_hour" not in entry:
+        reading.note(
+            document, ("models", number, "replicas"), "price/contradiction",
+            f"{name} has replicas but no rent", "add usd_per_hour, the rent of one replica, or remove replicas",
+        )  # fmt: skip
+
+
+def _facts(entry: dict[str, Any]) -> ModelFacts:
+    efforts = entry.get("effort_values")
+    return ModelFacts(
+        price=_price(entry),
+        capabilities=tuple(entry.get("capabilities", ())),
+        effort_values=None if efforts is None else tuple(efforts),
+    )
 
 
 def _price(entry: dict[str, Any]) -> Price | None:
     if entry.get("free", False):
-        return FREE
+        return Price(0.0, 0.0, free=True, source=_SOURCE)
+    if "usd_per_hour" in entry:
+        return Price(0.0, 0.0, usd_per_hour=float(entry["usd_per_hour"]) * entry.get("replicas", 1), source=_SOURCE)
     stated = entry.get("usd_per_million")
     if stated is None:
         return None
@@ -63,4 +90,5 @@ def _price(entry: dict[str, Any]) -> Price | None:
         output=float(stated["output"]),
         cache_read=float(stated.get("cache_read", stated["input"])),
         cache_write=float(stated.get("cache_write", stated["input"])),
+        source=_SOURCE,
     )

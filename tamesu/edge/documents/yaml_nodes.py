@@ -20,9 +20,10 @@ class ScalarContent:
 
 @dataclass(frozen=True, slots=True)
 class Entry:
-    """What a key of a mapping refers to, and where the key stands."""
+    """What a key of a mapping refers to, where the key stands, and whether it was written without quotes."""
 
     key: Position
+    plain: bool
     value: Node
 
 

@@ -1,7 +1,7 @@
 """YAML as people may write it here: YAML 1.2 core, strict, with the place of every value.
 
-Spellings that only YAML 1.1 knows (`no`, `on`, `012`, `1:30`, `1_000`, dates) stay text, so that a schema can
-refuse them with a line. The parser delivers events only; no tag ever constructs anything.
+Spellings that other parsers read otherwise (`no`, `on`, `012`, `1:30`, `1_000`, dates) stay text and are noted, so
+that they can be refused with a line. The parser delivers events only; no tag ever constructs anything.
 """
 
 from __future__ import annotations
@@ -17,6 +17,7 @@ from tamesu.base.canonical import Json
 from tamesu.edge.documents.decoding import decode_text, position_at, shortened
 from tamesu.edge.documents.document import START, Document, DocumentFault, NodePath, Position, fault
 from tamesu.edge.documents.yaml_nodes import Node, ScalarContent
+from tamesu.edge.documents.yaml_scalars import other_reading
 from tamesu.edge.documents.yaml_tree import MergeKeys, TreeBuilder
 
 __all__ = ["MAX_BYTES", "Document", "DocumentFault", "MergeKeys", "Position", "read_yaml"]
@@ -28,6 +29,14 @@ _CONTROL = re.compile("[\x00-\x08\x0b\x0c\x0e-\x1f\x7f-\x84\x86-\x9f\ufffe\uffff
 _TAB_INDENT = re.compile(r"^ *\t[ \t]*(?=[^ \t\n#])", re.MULTILINE)
 # Line breaks to YAML 1.1 and so to the parser, ordinary characters to YAML 1.2.
 _OLD_BREAKS = "\x85\u2028\u2029"
+_SYNTAX_FIXES = {
+    "mapping values are not allowed": "quote the text if the colon belongs to it, or correct the indentation",
+    "cannot start any token": "quote the text that begins here",
+    "expected ',' or ']'": "close the bracket; quote texts that hold brackets or commas",
+    "expected ',' or '}'": "close the brace; quote texts that hold braces or commas",
+    "did not find expected key": "indent the fields of a mapping equally, and quote the whole of a text or nothing",
+    "unexpected end of stream": "close the quote",
+}
 _PRIVATE_USE = (range(0xE000, 0xF900), range(0xF0000, 0xFFFFE), range(0x100000, 0x10FFFE))
 
 
@@ -50,7 +59,14 @@ def read_yaml(label: str, content: bytes, *, merges: MergeKeys = MergeKeys.REFUS
         return Document(label, None, {(): START})
     unfolding = _Unfolding()
     value = unfolding.unfold(root, ())
-    return Document(label, value, {(): root.position, **unfolding.positions}, unfolding.literals)
+    return Document(
+        label,
+        value,
+        {(): root.position, **unfolding.positions},
+        unfolding.literals,
+        unfolding.ambiguous,
+        frozenset(unfolding.ambiguous_keys),
+    )
 
 
 @dataclass(frozen=True, slots=True)
@@ -107,7 +123,8 @@ def _syntax_fault(label: str, text: str, error: yaml.MarkedYAMLError) -> Documen
         return fault(label, place, "yaml/depth", "values are nested too deep", "flatten the structure")
     context = f" {error.context}" if error.context else ""
     message = f"not YAML: {shortened(problem + context, 200)}"
-    fix = "check the indentation, quotes, brackets and colons here"
+    fixes = (fix for words, fix in _SYNTAX_FIXES.items() if words in problem)
+    fix = next(fixes, "check the indentation, quotes, brackets and colons here")
     return fault(label, place, "yaml/syntax", message, fix)
 
 
@@ -149,16 +166,28 @@ class _Unfolding:
 
     positions: dict[NodePath, Position] = field(default_factory=dict)
     literals: dict[NodePath, str] = field(default_factory=dict)
+    ambiguous: dict[NodePath, str] = field(default_factory=dict)
+    ambiguous_keys: set[NodePath] = field(default_factory=set)
 
     def unfold(self, node: Node, path: NodePath) -> Json:
         content = node.content
         if isinstance(content, ScalarContent):
-            if content.plain is not None and not isinstance(content.value, str):
-                self.literals[path] = content.plain
+            self._note_spelling(content, path)
             return content.value
         if isinstance(content, tuple):
             return [self._child(item.position, item, (*path, index)) for index, item in enumerate(content)]
+        self.ambiguous_keys.update(
+            (*path, name) for name, entry in content.items() if entry.plain and other_reading(name)
+        )
         return {name: self._child(entry.key, entry.value, (*path, name)) for name, entry in content.items()}
+
+    def _note_spelling(self, content: ScalarContent, path: NodePath) -> None:
+        if content.plain is None:
+            return
+        if not isinstance(content.value, str):
+            self.literals[path] = content.plain
+        elif other_reading(content.plain):
+            self.ambiguous[path] = content.plain
 
     def _child(self, position: Position, node: Node, path: NodePath) -> Json:
         self.positions[path] = position

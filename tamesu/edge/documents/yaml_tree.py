@@ -20,11 +20,12 @@ from tamesu.edge.documents.yaml_nodes import (
 )
 from tamesu.edge.documents.yaml_scalars import UncarriedNumber, resolve_plain
 
-MAX_NODES = 300_000
+MAX_NODES = 150_000
 MAX_EXPANDED_NODES = 10_000
 MAX_EXPANDED_CHARACTERS = 8 * 1024 * 1024
 
 _MERGE = "<<"
+_CORE_TAGS = "tag:yaml.org,2002:"
 
 
 class MergeKeys(enum.Enum):
@@ -38,6 +39,7 @@ class MergeKeys(enum.Enum):
 class _Key:
     text: str
     position: Position
+    plain: bool
     merges: bool
 
 
@@ -118,7 +120,7 @@ class TreeBuilder:
 
     def _check_tag(self, tag: str | None, position: Position) -> None:
         if tag is not None:
-            message = f"the tag {shortened(tag)} is not supported"
+            message = f"the tag {shortened(tag.replace(_CORE_TAGS, '!!'))} is not supported"
             raise self._fault(position, "tag", message, "remove the tag; quote a value to make it text")
 
     def _scalar(self, event: yaml.ScalarEvent, text: str, position: Position) -> Node:
@@ -126,7 +128,8 @@ class TreeBuilder:
             try:
                 return scalar_node(position, text, resolve_plain(text), text)
             except UncarriedNumber as error:
-                raise self._fault(position, "number", str(error), "write it as a string") from None
+                fix = f"if it is text, quote it: '{shortened(text)}'"
+                raise self._fault(position, "number", str(error), fix) from None
         uncarried = UNCARRIED_CHARACTER.search(text)
         if uncarried is not None:
             message = f"the text holds the character {shortened(uncarried.group())}"
@@ -139,7 +142,8 @@ class TreeBuilder:
         shown = shortened(name)
         if target is None:
             message = f"no anchor &{shown} stands before this alias"
-            raise self._fault(position, "alias", message, "define the anchor first")
+            fix = "define the anchor first, or quote the text if * belongs to it"
+            raise self._fault(position, "alias", message, fix)
         if not isinstance(target, Node):
             message = f"the alias *{shown} refers to a value that contains it"
             raise self._fault(position, "self-reference", message, "write the value out")
@@ -206,7 +210,7 @@ class TreeBuilder:
             if key.merges:
                 self._merge(frame, node, key.position)
             else:
-                frame.entries[key.text] = Entry(key.position, node)
+                frame.entries[key.text] = Entry(key.position, key.plain, node)
 
     def _checked_key(self, mapping: _Mapping, node: Node, position: Position) -> _Key:
         content = node.content
@@ -214,7 +218,7 @@ class TreeBuilder:
             raise self._key_fault(position, "a list or a mapping")
         if not isinstance(content.value, str):
             raise self._key_fault(position, shortened(content.plain or "nothing"))
-        key = _Key(content.value, position, content.plain == _MERGE)
+        key = _Key(content.value, position, content.plain is not None, content.plain == _MERGE)
         if key.merges and self._merges is MergeKeys.REFUSE:
             message = "merge keys (<<) are not supported in manifests"
             raise self._fault(key.position, "merge", message, "write the fields out")
@@ -231,7 +235,8 @@ class TreeBuilder:
             raise self._fault(key.position, "duplicate-key", message, "keep one of the two")
 
     def _key_fault(self, position: Position, found: str) -> DocumentFault:
-        return self._fault(position, "non-string-key", f"a key must be text, found {found}", "quote the key")
+        fix = "quote the key; a template such as {{ … }} is quoted as a whole"
+        return self._fault(position, "non-string-key", f"a key must be text, found {found}", fix)
 
     def _merge(self, mapping: _Mapping, node: Node, position: Position) -> None:
         mapping.merge_at = position

@@ -139,6 +139,10 @@ class Project:
     def experiment(self, ref: ExperimentRef) -> Path:
         return self.case(ref.case) / "experiments" / ref.experiment
 
+    def untrusted_marker(self, case: str) -> Path:
+        """The file that says that a case came from elsewhere and its code was not reviewed."""
+        return self.root / "cases" / case / ".untrusted-origin"
+
     def eval(self, ref: EvalRef) -> EvalPaths:
         path = self.root / "cases" / ref.case / "experiments" / ref.experiment / "evals" / ref.eval
         return EvalPaths(path)
@@ -152,13 +156,18 @@ class Project:
         return self.root / "config" / "config.yaml"
 
     @property
-    def prices(self) -> Path:
+    def models(self) -> Path:
         return self.root / "config" / "models.yml"
 
     @property
     def state(self) -> Path:
         """Caches, plans, locks, receipts; never evidence."""
         return self.root / ".tamesu"
+
+    @property
+    def price_memory(self) -> Path:
+        """List prices that were looked up today."""
+        return self.state / "cache" / "prices.json"
 
     @property
     def receipts(self) -> Path:

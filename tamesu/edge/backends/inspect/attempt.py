@@ -21,6 +21,7 @@ from inspect_ai.model import (
 from tamesu.base.errors import TamesuError
 from tamesu.base.model.evidence import Fault
 from tamesu.base.model.plan import Price, RunSpec
+from tamesu.core.pricing import rates_up_to
 from tamesu.edge.backends.inspect.settings import generate_config, limit_fields, log_metadata
 from tamesu.edge.backends.inspect.tasks import bind_scorers, load_task, message_limit
 from tamesu.edge.backends.protocol import AttemptRequest
@@ -100,7 +101,7 @@ def _texts(value: object) -> list[str] | None:
 def _model(request: AttemptRequest) -> Model:
     """The run's model, never shared with another run of the process."""
     spec = request.spec
-    _register_price(spec)
+    register_price(spec)
     arguments: dict[str, Any] = _free(spec.options.get("model_args"))
     if spec.provider == "replay":
         arguments |= {
@@ -119,16 +120,20 @@ def _model(request: AttemptRequest) -> Model:
     )
 
 
-def _register_price(spec: RunSpec) -> None:
-    """Inspect enforces cost_limit only for models whose price it knows; a free one costs zero."""
-    price = spec.price or Price(0.0, 0.0)
+def register_price(spec: RunSpec) -> None:
+    """Inspect enforces cost_limit only for models whose price it knows; a free one costs zero.
+
+    It knows no tiers, so it gets the dearest rates that a sample within its token_limit can reach. Tokens of a
+    rented endpoint cost nothing: there time_limit bounds the money.
+    """
+    rates = rates_up_to(spec.price or Price(0.0, 0.0), spec.limits.token_limit)
     set_model_info(spec.model_uri, ModelInfo(organization=spec.provider))
     set_model_cost(
         spec.model_uri,
         ModelCost(
-            input=price.input,
-            output=price.output,
-            input_cache_write=price.cache_write,
-            input_cache_read=price.cache_read,
+            input=rates.input,
+            output=rates.output,
+            input_cache_write=rates.cache_write,
+            input_cache_read=rates.cache_read,
         ),
     )

@@ -5,6 +5,7 @@ from __future__ import annotations
 import ast
 import math
 from collections.abc import Iterable, Iterator
+from datetime import datetime
 from pathlib import Path
 from typing import Any
 
@@ -15,10 +16,13 @@ from inspect_ai.log import (
     read_eval_log_sample_summaries,
     read_eval_log_samples_by_id,
 )
+from inspect_ai.model import ModelUsage
 from inspect_ai.scorer import CORRECT, INCORRECT, NOANSWER, PARTIAL, Score, value_to_float
 
-from tamesu.base.errors import FrameworkFault
+from tamesu.base.errors import FrameworkFault, ImpossibleUsage
 from tamesu.base.model.evidence import Fault, SampleEvidence, SampleScore, Usage
+from tamesu.core.pricing import samples_at_once
+from tamesu.core.usage import from_inspect, total_usage
 from tamesu.edge.backends.protocol import LogReading
 
 _PIECE = 100
@@ -34,18 +38,19 @@ def read_log(path: Path) -> LogReading:
     Raises FrameworkFault for a file that is no readable log.
     """
     calls: list[tuple[float, float]] = []
+    runs: list[tuple[float, float]] = []
     try:
         status = read_eval_log(str(path), header_only=True).status
         summaries = read_eval_log_sample_summaries(str(path))
         keys = [(summary.id, summary.epoch) for summary in summaries]
-        read = {
-            (sample.id, sample.epoch): _evidence(sample, calls) for sample in _samples(path, list(dict.fromkeys(keys)))
-        }
+        unique = list(dict.fromkeys(keys))
+        read = {(sample.id, sample.epoch): _evidence(sample, calls, runs) for sample in _samples(path, unique)}
     except Exception as error:
         line = " ".join(str(error).split())[:200]
         raise FrameworkFault(f"{path}: the log cannot be read ({type(error).__name__}: {line})") from None
     samples = tuple(read[key] for key in keys if key in read)
-    return LogReading(status, samples, _most_at_once(calls))
+    worked_ms = sum(sample.latency_ms or 0 for sample in samples)
+    return LogReading(status, samples, _most_at_once(calls), samples_at_once(runs, worked_ms))
 
 
 def _samples(path: Path, keys: list[tuple[str | int, int]]) -> Iterator[EvalSample]:
@@ -53,17 +58,19 @@ def _samples(path: Path, keys: list[tuple[str | int, int]]) -> Iterator[EvalSamp
         yield from read_eval_log_samples_by_id(str(path), keys[start : start + _PIECE])
 
 
-def _evidence(sample: EvalSample, calls: list[tuple[float, float]]) -> SampleEvidence:
+def _evidence(sample: EvalSample, calls: list[tuple[float, float]], runs: list[tuple[float, float]]) -> SampleEvidence:
     events = [event for event in sample.events if isinstance(event, ModelEvent)]
     calls.extend(_spans(events))
+    runs.extend(_span(sample))
     choices = sample.output.choices if sample.output else []
     interrupted = sample.error is not None and _was_cancelled(sample)
     in_flight = interrupted and sample.completed_at is None
+    usage, usage_problem = _usage(sample)
     return SampleEvidence(
         item=str(sample.id),
         scores=tuple(_scores(sample.scores or {})),
         error=None if sample.error is None else _fault(sample.error.message),
-        usage=_usage(sample),
+        usage=usage,
         stop_reason=str(choices[0].stop_reason) if choices else None,
         answered=bool(choices and (choices[0].message.text.strip() or choices[0].message.tool_calls)),
         limit=None if sample.limit is None else sample.limit.type,
@@ -71,6 +78,7 @@ def _evidence(sample: EvalSample, calls: list[tuple[float, float]]) -> SampleEvi
         interrupted=interrupted and not in_flight,
         in_flight=in_flight,
         calls_without_usage=sum(_states_no_usage(event) for event in events),
+        usage_problem=usage_problem,
     )
 
 
@@ -119,19 +127,38 @@ def _most_at_once(spans: list[tuple[float, float]]) -> int | None:
     return most
 
 
-def _usage(sample: EvalSample) -> Usage | None:
-    """Tokens over all models the sample called; None when no reply stated any."""
-    stated = list(sample.model_usage.values())
-    if not stated:
-        return None
-    return Usage(
-        input=sum(usage.input_tokens for usage in stated),
-        output=sum(usage.output_tokens for usage in stated),
-        cache_read=sum(usage.input_tokens_cache_read or 0 for usage in stated),
-        cache_write=sum(usage.input_tokens_cache_write or 0 for usage in stated),
-        reasoning=sum(usage.reasoning_tokens or 0 for usage in stated),
-        total=sum(usage.total_tokens for usage in stated),
+def _span(sample: EvalSample) -> Iterator[tuple[float, float]]:
+    if sample.started_at is not None and sample.completed_at is not None:
+        yield _instant(sample.started_at), _instant(sample.completed_at)
+
+
+def _instant(text: str) -> float:
+    return datetime.fromisoformat(text).timestamp()
+
+
+def _usage(sample: EvalSample) -> tuple[Usage | None, str | None]:
+    """Tokens over all models the sample called, None when no reply stated any; or why they cannot be."""
+    try:
+        stated = [model_usage(name, usage) for name, usage in sample.model_usage.items()]
+    except ImpossibleUsage as error:
+        return None, str(error)
+    return (total_usage(stated) if stated else None), None
+
+
+def model_usage(model: str, usage: ModelUsage) -> Usage:
+    """Return what Inspect recorded for one model, `<provider>/<model>`, in the normal form.
+
+    Raises ImpossibleUsage.
+    """
+    stated = Usage(
+        input=usage.input_tokens,
+        output=usage.output_tokens,
+        cache_read=usage.input_tokens_cache_read or 0,
+        cache_write=usage.input_tokens_cache_write or 0,
+        reasoning=usage.reasoning_tokens or 0,
+        total=usage.total_tokens,
     )
+    return from_inspect(model.partition("/")[0], stated)
 
 
 def _scores(scores: dict[str, Score]) -> Iterator[SampleScore]:

@@ -1,0 +1,217 @@
+"""A plan on the terminal: the matrix, money, precision, forecasts, what is sent first, and what blocks it."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from itertools import groupby
+
+from rich.box import SIMPLE_HEAD
+from rich.console import Console
+from rich.table import Table
+
+from tamesu.base.model.plan import EvalPlan, FoundRun, Slot, SlotState
+from tamesu.base.model.sizing import Forecast, Pace, Precision, Sizing
+from tamesu.cli.session import say
+from tamesu.core.pace import KNOWN_SPREAD
+from tamesu.edge.store.locks import describe
+from tamesu.stages.plan import Planned
+from tamesu.stages.workflow import slot_line
+
+_SINGLE_ROWS = 40  # a longer plan is told by model, arm and state
+_SHOWN_LINES = 3
+_SHOWN_CHARACTERS = 160
+
+
+def show_plan(planned: Planned, sizing: Sizing, full_prompts: str) -> None:
+    """Print everything about one eval's plan."""
+    plan, evaluation = planned.plan, planned.evaluation
+    say(f"{plan.ref} ({evaluation.status})")
+    if evaluation.question:
+        say(evaluation.question)
+    say(_size_line(planned))
+    Console().print(_table(plan.slots))
+    say(_money(plan))
+    say(_precision(sizing.precision))
+    for forecast in sizing.forecasts:
+        if forecast.pending:
+            say(_forecast(forecast))
+    for line in sizing.advice:
+        say(f"advice: {line}")
+    for line in _first_items(planned, full_prompts):
+        say(line)
+    for slot in plan.slots:
+        if slot.problem or slot.failure:
+            say(slot_line(slot))
+    show_notes(plan)
+
+
+def show_overview(planned: Sequence[Planned]) -> None:
+    """Print one line per eval, and below it what needs attention."""
+    for one in planned:
+        plan = one.plan
+        banked = sum(slot.state is SlotState.BANKED for slot in plan.slots)
+        owed = sum(len(slot.pending) for slot in plan.slots)
+        price = _exposure(plan.slots)
+        told = "free" if price == "free" else f"up to {price} USD"
+        say(
+            f"{plan.ref}: {one.evaluation.status}; {banked}/{len(plan.slots)} runs banked, {owed} items owed, {told}; "
+            f"spent {plan.spent_usd:.4f} of {plan.budget_usd:.4f} USD"
+        )
+        for line in _notes(plan):
+            say(f"  {line}")
+    say("name an eval to see its runs, prompts and sizing")
+
+
+def show_notes(plan: EvalPlan) -> None:
+    """Print what needs attention: stale runs, changed policy, absent logs, who is at work, blockers."""
+    for line in _notes(plan):
+        say(line)
+
+
+def _size_line(planned: Planned) -> str:
+    slots = planned.plan.slots
+    models = len({(slot.spec.provider, slot.spec.model) for slot in slots})
+    arms = len({slot.spec.arm for slot in slots})
+    repetitions = max((slot.spec.repetition for slot in slots), default=0)
+    items = max((len(slot.spec.items) for slot in slots), default=0)
+    samples = sum(len(slot.spec.items) for slot in slots)
+    parts = ((models, "model"), (arms, "arm"), (repetitions, "repetition"))
+    counted = ", ".join(f"{count} {word}{'s' * (count != 1)}" for count, word in parts)
+    return f"{counted}: {len(slots)} runs of {items} items, {samples} samples"
+
+
+def _table(slots: Sequence[Slot]) -> Table:
+    table = Table(box=SIMPLE_HEAD, pad_edge=False)
+    single = len(slots) <= _SINGLE_ROWS
+    spent = any(slot.spent_usd for slot in slots)
+    columns = ("model", "arm", "rep" if single else "runs", "state", "items", "pending")
+    for column in (*columns, *(("spent USD",) if spent else ()), "up to USD"):
+        table.add_column(column, justify="left" if column in {"model", "arm", "state"} else "right", overflow="fold")
+    groups = [[slot] for slot in slots] if single else _grouped(slots)
+    for members in groups:
+        first = members[0]
+        table.add_row(
+            first.spec.model,
+            first.spec.arm,
+            str(first.spec.repetition if single else len(members)),
+            first.state.value,
+            f"{sum(slot.complete for slot in members)}/{sum(len(slot.spec.items) for slot in members)}",
+            str(sum(len(slot.pending) for slot in members)),
+            *((f"{sum(slot.spent_usd for slot in members):.4f}",) if spent else ()),
+            _exposure(members),
+        )
+    return table
+
+
+def _grouped(slots: Sequence[Slot]) -> list[list[Slot]]:
+    groups: dict[tuple[str, str, str, SlotState], list[Slot]] = {}
+    for slot in slots:
+        groups.setdefault((slot.spec.provider, slot.spec.model, slot.spec.arm, slot.state), []).append(slot)
+    return list(groups.values())
+
+
+def _exposure(slots: Sequence[Slot]) -> str:
+    if not any(slot.spec.paid for slot in slots):
+        return "free"
+    unknown = any(slot.spec.price is None and slot.pending for slot in slots)
+    return "unknown" if unknown else f"{sum(slot.exposure_usd for slot in slots):.4f}"
+
+
+def _money(plan: EvalPlan) -> str:
+    return (
+        f"exposure up to {plan.exposure_usd:.4f} USD, spent {plan.spent_usd:.4f}, "
+        f"reserved {plan.reserved_usd:.4f}, budget {plan.budget_usd:.4f}"
+    )
+
+
+def _precision(precision: Precision) -> str:
+    half = precision.half_width
+    told = "interval not known" if half is None else f"±{half:.3f} (95 %)"
+    return (
+        f"precision: {precision.metric} of one model x arm {told} from {precision.items} of "
+        f"{precision.available} items; {precision.basis}"
+    )
+
+
+def _forecast(forecast: Forecast) -> str:
+    label = f"forecast: {forecast.provider}/{forecast.model}: {forecast.pending} items owed"
+    if forecast.pace is None:
+        price = "free; time" if forecast.usd == 0 else f"up to {forecast.exposure_usd:.4f} USD; price and time"
+        return f"{label}, {price} not known (no earlier run)"
+    parts = [label, "price not known" if forecast.usd is None else f"about {forecast.usd:.4f} USD"]
+    if forecast.seconds is not None and forecast.pace.concurrency is not None:
+        parts.append(f"{duration(forecast.seconds)} at {forecast.pace.concurrency:.1f} in flight as measured")
+    if forecast.single_stream_seconds is not None:
+        parts.append(f"{duration(forecast.single_stream_seconds)} one after the other")
+    return f"{', '.join(parts)} ({_pilots(forecast.pace)})"
+
+
+def _pilots(pace: Pace) -> str:
+    if pace.pilots < KNOWN_SPREAD:
+        return f"{pace.pilots} pilot{'s' * (pace.pilots != 1)}, spread unknown"
+    if pace.lowest_usd is None or pace.highest_usd is None:
+        return f"{pace.pilots} runs"
+    return f"{pace.pilots} runs, {pace.lowest_usd:.6f} to {pace.highest_usd:.6f} USD an item"
+
+
+def duration(seconds: float) -> str:
+    """Return seconds in the unit that people read."""
+    if seconds < 120:
+        return f"{seconds:.0f} s"
+    return f"{seconds / 60:.0f} min" if seconds < 7200 else f"{seconds / 3600:.1f} h"
+
+
+def _first_items(planned: Planned, full_prompts: str) -> Iterator[str]:
+    for arm in planned.evaluation.arms:
+        for sample in planned.matrix.datasets[arm.id].samples[:1]:
+            yield f"first item of arm {arm.id}, as sent: {sample.item}"
+            for message in sample.messages:
+                lines = message.content.rstrip("\n").split("\n")
+                shown = lines if full_prompts == arm.id else list(_shortened(lines, arm.id))
+                for number, line in enumerate(shown):
+                    yield f"  {message.role if number == 0 else '':<6} | {line}".rstrip()
+
+
+def _shortened(lines: Sequence[str], arm: str) -> Iterator[str]:
+    """A prompt is recognised by its start; the whole of it is one option away."""
+    for line in lines[:_SHOWN_LINES]:
+        yield line if len(line) <= _SHOWN_CHARACTERS else f"{line[:_SHOWN_CHARACTERS]}…"
+    if len(lines) > _SHOWN_LINES:
+        yield f"… {len(lines) - _SHOWN_LINES} more lines, see --prompt {arm}"
+
+
+def _notes(plan: EvalPlan) -> Iterator[str]:
+    yield from _found_lines(plan.found)
+    if plan.policy_changed:
+        yield f"policy changed after the evidence existed (was, now): {plan.policy_changed}"
+    absent = sum(slot.logs_absent for slot in plan.slots)
+    if absent:
+        yield f"logs of {absent} run(s) are absent (a clone or package): figures stand, re-ingesting is not possible"
+    for slot in plan.slots:
+        if slot.holder is not None:
+            yield f"running: {slot.spec.run_id} is held by {describe(slot.holder)}"
+    for stray in plan.strays:
+        yield f"running: {stray.run_id} is held by {describe(stray.holder)}; it is not in the plan"
+    for blocker in plan.blockers:
+        yield f"blocked: {blocker}"
+
+
+def _found_lines(found: Sequence[FoundRun]) -> Iterator[str]:
+    """One line per cause, since one edit makes many runs stale."""
+    ordered = sorted(found, key=_kind_of)
+    for (kind, causes, _), runs in groupby(ordered, key=_kind_of):
+        members = list(runs)
+        yield f"{kind}: {len(members)} run(s) on disk, not counted: {'; '.join(causes)}; {_remedy(members)}"
+
+
+def _kind_of(run: FoundRun) -> tuple[str, tuple[str, ...], bool]:
+    return run.kind, run.causes, run.redo_usd > 0
+
+
+def _remedy(members: Sequence[FoundRun]) -> str:
+    """The remedy of all of them, with the price of all of them."""
+    undo, redo, _ = members[0].remedy.partition("; or redo")
+    total = sum(run.redo_usd for run in members)
+    if not redo:
+        return undo
+    return f"{undo}; or redo {f'for up to {total:.4f} USD' if total > 0 else 'for nothing'}"

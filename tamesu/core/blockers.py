@@ -1,0 +1,73 @@
+"""Blockers: why nothing of an eval may start, each in one line that says what to do."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+
+from tamesu.base.model.manifest import Eval
+from tamesu.base.model.plan import Blocker, Launch
+from tamesu.core.situation import Situation
+from tamesu.core.support import missing_support
+
+
+def blockers(evaluation: Eval, situation: Situation, launches: Sequence[Launch]) -> tuple[Blocker, ...]:
+    """Return what forbids the launches that ask models; none when nothing is to be asked."""
+    asking = [launch for launch in launches if launch.mode == "execute"]
+    if not asking:
+        return ()
+    return (
+        *_status(evaluation),
+        *_support(evaluation),
+        *_trust(situation),
+        *_versions(situation),
+        *_credentials(situation),
+        *_budget(evaluation, situation, asking),
+    )
+
+
+def _status(evaluation: Eval) -> Iterator[Blocker]:
+    if evaluation.status == "draft":
+        said = f"`tamesu activate {evaluation.ref}` when it is ready"
+        yield Blocker("draft", f"{evaluation.file}: status is 'draft'; only 'active' may run; {said}")
+    elif evaluation.status != "active":
+        yield Blocker("draft", f"{evaluation.file}: status is '{evaluation.status}'; only 'active' may run")
+
+
+def _support(evaluation: Eval) -> Iterator[Blocker]:
+    for missing in missing_support(evaluation):
+        if missing.blocks:
+            yield Blocker("support", f"{evaluation.file}: {missing.message}")
+
+
+def _trust(situation: Situation) -> Iterator[Blocker]:
+    if situation.untrusted is not None:
+        what = "this case came from elsewhere, and running it runs its code"
+        yield Blocker("untrusted", f"{situation.untrusted}: {what}; review it, then delete this file")
+
+
+def _versions(situation: Situation) -> Iterator[Blocker]:
+    if situation.installed_inspect != situation.pinned_inspect:
+        yield Blocker(
+            "inspect-version",
+            f"inspect_ai {situation.installed_inspect} is installed but config/config.yaml pins "
+            f"{situation.pinned_inspect}; install that version, or move the pin (evidence becomes stale)",
+        )
+
+
+def _credentials(situation: Situation) -> Iterator[Blocker]:
+    for missing in situation.missing_credentials:
+        names = " or ".join(missing.names)
+        yield Blocker(
+            "credentials", f"provider {missing.provider}: {names} is not set; set it in the environment or .env"
+        )
+
+
+def _budget(evaluation: Eval, situation: Situation, asking: Sequence[Launch]) -> Iterator[Blocker]:
+    exposure = sum(launch.exposure_usd for launch in asking)
+    committed = situation.balance.total_usd
+    if exposure > 0 and committed + exposure > evaluation.defaults.budget_usd + 1e-9:
+        yield Blocker(
+            "budget",
+            f"{evaluation.file}: exposure of up to {exposure:.4f} USD plus {committed:.4f} USD spent or reserved "
+            f"exceeds budget_usd {evaluation.defaults.budget_usd:.4f}; raise it or plan less",
+        )

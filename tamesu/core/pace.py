@@ -1,0 +1,69 @@
+"""Pace: what earlier runs say about the price and the time of one item, and what that makes of the items owed."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from math import fsum
+
+from tamesu.base.model.evidence import RunRecord
+from tamesu.base.model.plan import Slot
+from tamesu.base.model.sizing import Forecast, Pace
+
+KNOWN_SPREAD = 3  # runs from which a lowest and a highest say something
+
+
+def forecasts(slots: Sequence[Slot], records: Sequence[RunRecord]) -> tuple[Forecast, ...]:
+    """Return a forecast for each model of the plan, in plan order."""
+    models = dict.fromkeys((slot.spec.provider, slot.spec.model) for slot in slots)
+    return tuple(
+        _forecast(
+            [slot for slot in slots if (slot.spec.provider, slot.spec.model) == model],
+            measure_pace([record for record in records if (record.provider, record.model) == model]),
+        )
+        for model in models
+    )
+
+
+def measure_pace(records: Sequence[RunRecord]) -> Pace | None:
+    """Return what the runs of one model say per item; None without a run that finished an item."""
+    asked = [record for record in records if record.items]
+    if not asked:
+        return None
+    items = sum(len(record.items) for record in asked)
+    means = [record.spent_usd / len(record.items) for record in asked]
+    timed = [record for record in asked if record.execution.busy_seconds is not None]
+    busy = fsum(record.execution.busy_seconds or 0.0 for record in timed)
+    return Pace(
+        pilots=len(asked),
+        items=items,
+        usd=fsum(record.spent_usd for record in asked) / items,
+        lowest_usd=min(means),
+        highest_usd=max(means),
+        seconds=busy / sum(len(record.items) for record in timed) if timed else None,
+        concurrency=_concurrency(timed),
+    )
+
+
+def _concurrency(records: Iterable[RunRecord]) -> float | None:
+    """Busy time over wall time, from the runs that know both; never below one item after the other."""
+    timed = [record.execution for record in records if record.execution.wall_seconds]
+    wall = fsum(execution.wall_seconds or 0.0 for execution in timed)
+    return max(1.0, fsum(execution.busy_seconds or 0.0 for execution in timed) / wall) if timed else None
+
+
+def _forecast(slots: Sequence[Slot], pace: Pace | None) -> Forecast:
+    spec = slots[0].spec
+    pending = sum(len(slot.pending) for slot in slots)
+    single = None if pace is None or pace.seconds is None else pending * pace.seconds
+    measured = None if single is None or pace is None or pace.concurrency is None else single / pace.concurrency
+    return Forecast(
+        provider=spec.provider,
+        model=spec.model,
+        pending=pending,
+        exposure_usd=sum(slot.exposure_usd for slot in slots),
+        concurrency=spec.concurrency,
+        pace=pace,
+        usd=0.0 if not spec.paid else None if pace is None or pace.usd is None else pending * pace.usd,
+        seconds=measured,
+        single_stream_seconds=single,
+    )

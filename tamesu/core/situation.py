@@ -1,0 +1,36 @@
+"""What lies around an eval when it is planned: evidence, ledger, versions, credentials, trust."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+from tamesu.base.model.evidence import Balance, RunRecord
+from tamesu.base.model.plan import Stray
+from tamesu.core.slots import RunEvidence
+
+
+@dataclass(frozen=True, slots=True)
+class MissingCredential:
+    """A provider whose credentials are not here, and the environment variables of which one is needed."""
+
+    provider: str
+    names: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Situation:
+    """What lies on disk for an eval: evidence per planned run, other runs, who holds them, the ledger, versions.
+
+    `spent` is in US dollars by run. `untrusted` is the path of the marker of a case that came from elsewhere.
+    """
+
+    evidence: Mapping[str, RunEvidence]
+    others: tuple[RunRecord, ...]
+    balance: Balance
+    spent: Mapping[str, float]
+    missing_credentials: tuple[MissingCredential, ...]
+    untrusted: str | None
+    strays: tuple[Stray, ...]
+    installed_inspect: str
+    pinned_inspect: str

@@ -1,0 +1,155 @@
+"""Sizing: what an interval will be, what items will cost and take, and breadth before repetitions."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+from typing import Any
+
+import pytest
+
+from tamesu.base.model.evidence import ExecutionRecord, RunRecord
+from tamesu.base.model.manifest import Dataset, Eval, Item
+from tamesu.base.model.plan import Price, RunSpec, Slot, SlotState
+from tamesu.core.pace import forecasts, measure_pace
+from tamesu.core.rows import ItemRow, build_rows
+from tamesu.core.sizing import size
+from tamesu.core.slots import NOTHING, slot
+from tests.factories import POLICY, make_eval, make_spec, scored_slot
+from tests.run_factories import ALL, DONE, ITEMS, record
+
+EXECUTION = ExecutionRecord(
+    "inspect", "0", 1, "0", "3", "openai/model-a", None, None, None, {}, {}, 0, 1, 4, 4, None, False, (), 8.0, 4.0
+)
+
+
+def eval_of(items: int, metric: str = "mean_score:works") -> Eval:
+    dataset = Dataset("items", "dataset.yml", tuple(Item(f"i{n}", "x") for n in range(items)))
+    return replace(make_eval(replace(POLICY, primary_metric=metric)), dataset=dataset)
+
+
+def owed(spec: RunSpec) -> Slot:
+    return slot(spec, NOTHING)
+
+
+def planned(items: int, repetitions: int = 1) -> list[Slot]:
+    names = [f"i{n}" for n in range(items)]
+    return [owed(make_spec(names, repetition=number)) for number in range(1, repetitions + 1)]
+
+
+def rows_of(*scores: Mapping[str, float | None], **options: Any) -> tuple[ItemRow, ...]:
+    cells = [scored_slot(one, arm=f"arm-{n}", **options) for n, one in enumerate(scores)]
+    return build_rows(cells, POLICY)
+
+
+def run_of(model: str = "model-a", usd: float = 0.4, **execution: Any) -> RunRecord:
+    spec = make_spec(ITEMS, model=model)
+    return record(spec, ALL, spent_usd=usd, execution=replace(EXECUTION, **execution))
+
+
+class TestPrecision:
+    def test_a_score_is_judged_by_the_worst_spread_until_something_is_measured(self) -> None:
+        """1.96 x 0.5 / sqrt(100)."""
+        told = size(eval_of(100), planned(100), (), ()).precision
+        assert told.half_width == pytest.approx(0.0980, abs=1e-4)
+        assert told.basis == "worst case for scores between 0 and 1, nothing measured yet"
+
+    def test_a_rate_is_judged_by_the_worst_rate(self) -> None:
+        """Wilson at 50 of 100: 0.4038 to 0.5962."""
+        told = size(eval_of(100, "completion_rate"), planned(100), (), ()).precision
+        assert told.half_width == pytest.approx(0.0962, abs=1e-4)
+
+    def test_what_has_no_bounds_is_not_known_until_measured(self) -> None:
+        told = size(eval_of(9, "mean_cost_usd"), planned(9), (), ()).precision
+        assert (told.half_width, told.basis) == (None, "nothing measured yet, and the metric has no bounds")
+
+    def test_a_measured_spread_replaces_the_worst_case(self) -> None:
+        """Standard deviation of 0.2, 0.4, 0.6 is 0.2; t for 8 degrees of freedom is 2.306."""
+        rows = rows_of({"a": 0.2, "b": 0.4, "c": 0.6})
+        told = size(eval_of(9), planned(9), rows, ()).precision
+        assert told.half_width == pytest.approx(2.306 * 0.2 / 3, abs=1e-4)
+        assert told.basis == "the spread between items of 3 items of 1 pilot"
+
+    def test_a_measured_rate_gives_its_own_interval(self) -> None:
+        """Wilson at 90 of 100 instead of 50 of 100."""
+        rows = rows_of({f"i{n}": float(n > 0) for n in range(10)})
+        told = size(eval_of(100), planned(100), rows, ()).precision
+        assert told.half_width == pytest.approx((0.9448 - 0.8256) / 2, abs=1e-3)
+        assert told.basis == "the rate of 10 items of 1 pilot"
+
+
+def advice(items: int, selected: int, repetitions: int, *rows: ItemRow, runs: Sequence[RunRecord] = ()) -> list[str]:
+    return list(size(eval_of(items), planned(selected, repetitions), rows, runs).advice)
+
+
+class TestAdvice:
+    def test_unselected_items_come_first(self) -> None:
+        first, second = advice(40, 10, 1)
+        assert first == "breadth first: 30 items of the dataset are not selected, all 40 give ±0.155"
+        assert second.startswith("no earlier run")
+
+    def test_repetitions_before_breadth_are_compared_with_the_same_money(self) -> None:
+        told = advice(40, 10, 3)[1]
+        assert told == (
+            "3 repetitions are planned before breadth shows signal: 30 items once give ±0.179 instead of ±0.310"
+        )
+
+    def test_repetitions_are_suggested_only_after_signal(self) -> None:
+        clear = rows_of({f"i{n}": 0.1 + n / 100 for n in range(8)}, {f"i{n}": 0.8 + n / 90 for n in range(8)})
+        (told,) = advice(8, 8, 1, *clear, runs=[run_of()])
+        assert told.startswith("breadth shows signal (arm-1 − arm-0 (openai/model-a)): repetitions would tell")
+        unclear = rows_of({f"i{n}": n % 2 / 2 for n in range(8)}, {f"i{n}": (n + 1) % 2 / 2 for n in range(8)})
+        assert advice(8, 8, 1, *unclear, runs=[run_of()]) == [
+            "no difference is clear yet: add items before repetitions"
+        ]
+
+    def test_a_wider_selection_of_measured_runs_is_not_free(self) -> None:
+        assert advice(40, 10, 1, runs=[run_of()])[0].endswith("; that makes the finished runs stale")
+
+
+class TestPace:
+    def test_runs_are_pooled_by_item(self) -> None:
+        pace = measure_pace([run_of(usd=0.4), run_of(usd=0.8, busy_seconds=16.0)])
+        assert pace is not None
+        assert (pace.pilots, pace.items) == (2, 8)
+        assert pace.usd == pytest.approx(0.15)
+        assert (pace.lowest_usd, pace.highest_usd) == (pytest.approx(0.1), pytest.approx(0.2))
+        assert pace.seconds == pytest.approx(3.0)
+        assert pace.concurrency == pytest.approx(3.0)
+
+    def test_runs_without_items_say_nothing(self) -> None:
+        assert measure_pace([replace(run_of(), items={})]) is None
+
+    def test_time_is_not_known_where_it_was_not_measured(self) -> None:
+        pace = measure_pace([run_of(busy_seconds=None, wall_seconds=None)])
+        assert pace is not None
+        assert (pace.seconds, pace.concurrency) == (None, None)
+        adopted = measure_pace([run_of(wall_seconds=None)])
+        assert adopted is not None
+        assert (adopted.seconds, adopted.concurrency) == (pytest.approx(2.0), None)
+
+    def test_a_start_longer_than_its_work_is_no_concurrency_below_one(self) -> None:
+        pace = measure_pace([run_of(busy_seconds=1.0, wall_seconds=10.0)])
+        assert pace is not None
+        assert pace.concurrency == 1.0
+
+    def test_a_forecast_is_items_times_pace(self) -> None:
+        (told,) = forecasts([owed(make_spec(ITEMS))], [run_of(), run_of(model="model-b", usd=9.0)])
+        assert (told.model, told.pending) == ("model-a", 4)
+        assert told.usd == pytest.approx(0.4)
+        assert told.single_stream_seconds == pytest.approx(8.0)
+        assert told.seconds == pytest.approx(4.0)
+        assert told.exposure_usd == pytest.approx(4 * 0.35)
+
+    def test_without_runs_nothing_is_made_up(self) -> None:
+        (told,) = forecasts([owed(make_spec(ITEMS))], [])
+        assert (told.pace, told.usd, told.seconds, told.single_stream_seconds) == (None, None, None, None)
+        free = replace(make_spec(ITEMS), price=Price(0.0, 0.0, free=True))
+        assert forecasts([owed(free)], [])[0].usd == 0.0
+
+    def test_what_is_banked_is_not_forecast(self) -> None:
+        spec = make_spec(ITEMS)
+        banked = replace(owed(spec), state=SlotState.BANKED, pending=())
+        (told,) = forecasts([banked], [run_of()])
+        assert (told.pending, told.usd, told.seconds) == (0, 0.0, 0.0)
+        assert ALL["a"] == DONE
