@@ -264,6 +264,8 @@ CASES = [
     ),
     Case("image/unresolvable", source(COMPOSE, "version: '3'\n"), "", COMPOSE, name="no-services"),
     Case("image/unresolvable", source(DOCKERFILE, "ARG BASE\nFROM $BASE\n"), "FROM", DOCKERFILE, name="dockerfile-arg"),
+    Case("task/unknown", (swap("task: draw_scene", "task: draw_scen"),), "task: draw_scen", says="no 'draw_scen'"),
+    Case("task/unknown", (swap("def draw_scene(", "def draw_other(", TASK),), "task: draw_scene", name="renamed"),
     Case("task/backend", (swap("backend: inspect", "backend: native"),), "backend:"),
     Case("id/repeated", (swap("id: worked-example", "id: terse"),), "- id: terse", says="terse", name="arm"),
     Case(

@@ -430,7 +430,11 @@ def fails(project: ShapesProject, reason: str) -> Done:
         ("@task\n", 'raise RuntimeError("boom at import")\n\n\n@task\n', "RuntimeError: boom at import"),
         ("import json\n", "import json\nimport not_there_at_all\n", "No module named 'not_there_at_all'"),
         ("@task\n", 'raise SystemExit("leaving")\n\n\n@task\n', "SystemExit"),
-        ("def draw_scene", "def draw_other", "task.py: holds no task 'draw_scene'; did you mean draw_other"),
+        (
+            "@task\ndef draw_scene",
+            "globals()\n\n\n@task\ndef draw_other",
+            "task.py: holds no task 'draw_scene'; did you mean draw_other",
+        ),
         (
             SOLVER,
             f"{SOLVER}, model='mockllm/model', config=__import__('inspect_ai').model.GenerateConfig(seed=1), "

@@ -319,7 +319,7 @@ def test_a_name_that_is_no_id_is_refused_with_one_that_is(
     assert kind != "case" or not (tmp_path / "cases").exists()
 
 
-@pytest.mark.parametrize("name", ["123", "1e5", "0x1f", "null", "true", "007", "2024-01-01"])
+@pytest.mark.parametrize("name", ["123", "1e5", "0x1f", "null", "true", "007", "2024-01-01", "no", "on", "y"])
 def test_names_that_yaml_would_read_otherwise_stay_names(name: str, tmp_path: Path, call: Caller) -> None:
     for kind, full in (("case", name), ("experiment", f"{name}/{name}"), ("eval", f"{name}/{name}/{name}")):
         done = call(tmp_path, "new", kind, full)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import ast
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from pathlib import Path
 
 from tamesu.base.errors import UsageError
@@ -45,3 +45,31 @@ def _staged(tree: ast.Module) -> Iterator[StagedRole]:
             given = [argument.value if isinstance(argument, ast.Constant) else None for argument in node.args]
             if len(given) == 4 and isinstance(given[0], str):
                 yield StagedRole(given[0], str(given[3] or ""))
+
+
+def module_names(content: bytes) -> tuple[str, ...] | None:
+    """Return what a module binds at its top level, in order; None where the text alone cannot tell."""
+    try:
+        tree = ast.parse(content)
+    except (SyntaxError, ValueError, RecursionError, MemoryError):
+        return None
+    names = tuple(_bound(tree.body))
+    dynamic = {"globals", "setattr", "exec", "vars", "__getattr__", "__dict__", "*"}
+    used = {node.id for node in ast.walk(tree) if isinstance(node, ast.Name)}
+    attributes = {node.attr for node in ast.walk(tree) if isinstance(node, ast.Attribute)}
+    return None if dynamic & {*names, *used, *attributes} else names
+
+
+def _bound(statements: Iterable[ast.stmt]) -> Iterator[str]:
+    """Yield the names that statements bind, those inside `if`, `try`, `with` and loops included."""
+    for statement in statements:
+        match statement:
+            case ast.FunctionDef(name=name) | ast.AsyncFunctionDef(name=name) | ast.ClassDef(name=name):
+                yield name
+            case ast.Import(names=aliases) | ast.ImportFrom(names=aliases):
+                yield from (alias.asname or alias.name.partition(".")[0] for alias in aliases)
+            case _:
+                stored = (node for node in ast.walk(statement) if isinstance(node, ast.Name))
+                yield from (node.id for node in stored if isinstance(node.ctx, ast.Store))
+                nested = (node for node in ast.walk(statement) if isinstance(node, ast.stmt) and node is not statement)
+                yield from _bound(nested)

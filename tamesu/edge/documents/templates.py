@@ -11,7 +11,7 @@ from pathlib import Path
 
 import jinja2
 
-from tamesu.edge.documents.yaml_scalars import UncarriedNumber, resolve_plain
+from tamesu.edge.documents.yaml_scalars import UncarriedNumber, other_reading, resolve_plain
 from tamesu.workflow_files import scaffold_folder
 
 _PLAIN = frozenset("abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_-./")
@@ -43,7 +43,12 @@ def _environment(folder: Path) -> jinja2.Environment:
 def scalar(value: str) -> str:
     """Return a short name as a YAML scalar: plain where it is read as text again, else in double quotes."""
     try:
-        plain = _PLAIN.issuperset(value) and value[:1].isalnum() and isinstance(resolve_plain(value), str)
+        plain = (
+            _PLAIN.issuperset(value)
+            and value[:1].isalnum()
+            and isinstance(resolve_plain(value), str)
+            and not other_reading(value)
+        )
     except UncarriedNumber:
         plain = False
     return value if plain else quoted(value)
