@@ -1,4 +1,4 @@
-"""`make bench`: Tamesu beside bare Inspect on the same runs, the no-op, and the plan of 1,000 runs.
+"""`make bench`: Tamesu beside bare Inspect on the same runs, the no-op, and the commands that only read.
 
 Every figure of a block is taken in one invocation, side by side; ratios are what to look at.
 """
@@ -69,7 +69,9 @@ def measure(command: Sequence[str], cwd: Path) -> Cost:
     """Run a command to its end. CPU is what the kernel accounts to all its descendants."""
     before = os.times()
     start = time.perf_counter()
-    child = subprocess.Popen(command, cwd=cwd, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE)
+    # users keep compiled modules; a shell that forbids writing them would time the compiler
+    environment = {name: value for name, value in os.environ.items() if name != "PYTHONDONTWRITEBYTECODE"}
+    child = subprocess.Popen(command, cwd=cwd, env=environment, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE)
     peak = 0.0
     watched = psutil.Process(child.pid)
     while child.poll() is None:
@@ -140,12 +142,44 @@ def compare_with_bare(folder: Path) -> None:
     print(f"{ours.peak / theirs.peak:>10.2f}")
 
 
-def plan_thousand(folder: Path) -> None:
-    """Print the time of `tamesu plan` for 1,000 runs, owed and then banked."""
-    project = projects.fresh(folder / "thousand")
+READING = (("lint",), ("plan",), ("plan", "replayed"), ("status",), ("list",))
+
+
+def reading_commands(folder: Path) -> None:
+    """Print what reading commands take: 10 evals, and 1,000 runs over 10,000 items."""
+    ten = projects.fresh(folder / "ten", items=None)
+    for number in range(9):
+        copy = ten.eval.parent / f"copy-{number}"
+        shutil.copytree(ten.eval, copy)
+        manifest = copy / "eval.yml"
+        manifest.write_text(manifest.read_text().replace("name: replayed", f"name: {copy.name}"))
+    _print_reading("10 evals of 8 runs x 12 items", ten)
+    _print_reading("1,000 runs x 10,000 items", _wide(folder / "wide"))
+
+
+def _wide(folder: Path) -> projects.ShapesProject:
+    project = projects.fresh(folder, items=None)
     project.edit_eval("repetitions: 2", "repetitions: 250")
-    owed = middle([measure((sys.executable, "-m", "tamesu", "plan"), project.root) for _ in range(REPEATS)])
-    print(f"plan of 1,000 owed runs: {owed.wall:.2f} s wall, {owed.cpu:.2f} s CPU")
+    items = (
+        {"id": f"item-{n}", "input": {"scene": f"A circle of radius {n % 90 + 1}, number {n}."}, "expected": {"n": n}}
+        for n in range(10_000)
+    )
+    dataset = project.path(projects.DATASET)
+    (dataset.parent / "items.jsonl").write_text("".join(f"{json.dumps(item)}\n" for item in items))
+    dataset.write_text("name: scenes\nitems_from: items.jsonl\n")
+    return project
+
+
+def _print_reading(title: str, project: projects.ShapesProject) -> None:
+    bare = middle([measure((sys.executable, "-c", "pass"), project.root) for _ in range(REPEATS)])
+    print(f"{title}, median of {REPEATS}")
+    print(f"{'':24}{'wall s':>10}{'CPU s':>10}{'peak MiB':>10}{'ratio':>10}")
+    print(f"{'python -c pass':24}{bare.wall:>10.2f}{bare.cpu:>10.2f}{bare.peak:>10.0f}{1:>10.1f}")
+    for command in READING:
+        costs = [measure((sys.executable, "-m", "tamesu", *command), project.root) for _ in range(REPEATS)]
+        cost = middle(costs)
+        name = f"tamesu {' '.join(command)}"
+        print(f"{name:24}{cost.wall:>10.2f}{cost.cpu:>10.2f}{cost.peak:>10.0f}{cost.wall / bare.wall:>10.1f}")
 
 
 def main() -> None:
@@ -153,7 +187,7 @@ def main() -> None:
     folder = Path(tempfile.mkdtemp(prefix="tamesu-bench-"))
     try:
         compare_with_bare(folder)
-        plan_thousand(folder)
+        reading_commands(folder)
     finally:
         shutil.rmtree(folder, ignore_errors=True)
 

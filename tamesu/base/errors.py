@@ -14,6 +14,7 @@ TamesuError                 2
 |   |-- LogRefused          2   the log was altered or belongs to another identity
 |   |-- FrameworkFault      1   a log that cannot be mapped to the planned items
 |   `-- ImpossibleUsage     1   token counts or a cost that cannot be
+|-- ContainerFault          2   no Docker client or engine, or an image that cannot be had
 |-- RunHeld                 1   another live process holds the run
 `-- StorageFull             2   the disk is full
 """
@@ -119,6 +120,10 @@ class FrameworkFault(EvidenceError):
 
 class ImpossibleUsage(EvidenceError):
     """Token counts that cannot be, or a cost below nothing; what it cost is unknown."""
+
+
+class ContainerFault(TamesuError):
+    """There is no Docker client, its engine does not answer, or it cannot get an image."""
 
 
 class RunHeld(TamesuError):

@@ -22,6 +22,7 @@ COMMANDS = {
     "report": "deriving",
     "resume": "running",
     "rescore": "rescoring",
+    "lock": "locking",
     "models": "models",
     "where": "places",
     "freeze": "freezing",

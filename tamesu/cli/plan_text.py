@@ -5,20 +5,18 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from itertools import groupby
 
-from rich.box import SIMPLE_HEAD
-from rich.console import Console
-from rich.table import Table
-
 from tamesu.base.model.plan import EvalPlan, FoundRun, Slot, SlotState
 from tamesu.base.model.sizing import Forecast, Pace, Precision, Sizing
 from tamesu.cli.session import say
+from tamesu.cli.tables import show_table
 from tamesu.core.pace import KNOWN_SPREAD
 from tamesu.edge.store.locks import describe
 from tamesu.stages.plan import Planned
 from tamesu.stages.workflow import slot_line
 
-_SINGLE_ROWS = 40  # a longer plan is told by model, arm and state
+SINGLE_ROWS = 40  # a longer plan is told by model, arm and state
 _SHOWN_LINES = 3
+_WORDS = frozenset({"model", "arm", "state"})
 _SHOWN_CHARACTERS = 160
 
 
@@ -29,7 +27,7 @@ def show_plan(planned: Planned, sizing: Sizing, full_prompts: str) -> None:
     if evaluation.question:
         say(evaluation.question)
     say(_size_line(planned))
-    Console().print(_table(plan.slots))
+    show_table(*_table(plan.slots), words=_WORDS)
     say(_money(plan))
     say(_precision(sizing.precision))
     for forecast in sizing.forecasts:
@@ -80,30 +78,29 @@ def _size_line(planned: Planned) -> str:
     return f"{counted}: {len(slots)} runs of {items} items, {samples} samples"
 
 
-def _table(slots: Sequence[Slot]) -> Table:
-    table = Table(box=SIMPLE_HEAD, pad_edge=False)
-    single = len(slots) <= _SINGLE_ROWS
-    spent = any(slot.spent_usd for slot in slots)
-    columns = ("model", "arm", "rep" if single else "runs", "state", "items", "pending")
-    for column in (*columns, *(("spent USD",) if spent else ()), "up to USD"):
-        table.add_column(column, justify="left" if column in {"model", "arm", "state"} else "right", overflow="fold")
-    groups = [[slot] for slot in slots] if single else _grouped(slots)
-    for members in groups:
+def _table(slots: Sequence[Slot]) -> tuple[list[str], list[list[str]]]:
+    """Return the header and the rows of the matrix."""
+    single, spent = len(slots) <= SINGLE_ROWS, any(slot.spent_usd for slot in slots)
+    header = ["model", "arm", "rep" if single else "runs", "state", "items", "pending"]
+    header += [*(("spent USD",) if spent else ()), "up to USD"]
+    rows = []
+    for members in [[slot] for slot in slots] if single else grouped(slots):
         first = members[0]
-        table.add_row(
+        row = [
             first.spec.model,
             first.spec.arm,
             str(first.spec.repetition if single else len(members)),
             first.state.value,
             f"{sum(slot.complete for slot in members)}/{sum(len(slot.spec.items) for slot in members)}",
             str(sum(len(slot.pending) for slot in members)),
-            *((f"{sum(slot.spent_usd for slot in members):.4f}",) if spent else ()),
-            _exposure(members),
-        )
-    return table
+        ]
+        row += [f"{sum(slot.spent_usd for slot in members):.4f}"] if spent else []
+        rows.append([*row, _exposure(members)])
+    return header, rows
 
 
-def _grouped(slots: Sequence[Slot]) -> list[list[Slot]]:
+def grouped(slots: Sequence[Slot]) -> list[list[Slot]]:
+    """Return the slots of each model, arm and state, in plan order."""
     groups: dict[tuple[str, str, str, SlotState], list[Slot]] = {}
     for slot in slots:
         groups.setdefault((slot.spec.provider, slot.spec.model, slot.spec.arm, slot.state), []).append(slot)

@@ -25,6 +25,7 @@ from tamesu.edge.backends.protocol import backend
 from tamesu.edge.store.locks import Presence, describe
 from tamesu.edge.store.paths import Project
 from tamesu.stages.attempts import left_open, sweep
+from tamesu.stages.lock import lock_missing
 from tamesu.stages.plan_file import save_plan
 from tamesu.stages.workflow import make_workflow_plan
 from tamesu.workflow_files import snakefile
@@ -59,6 +60,7 @@ def _work_off(name: str | None, pay_usd: float | None, retries: Retries) -> None
         if left_open(project, ref):
             # what the dead reserved and finished counts before anything is planned
             sweep(project, backend("inspect"), ref)
+    lock_missing(project, refs, say)
     plan = _plan(project, refs, retries, ceiling, name)
     ended = Ended(0, 0)
     if plan.launches or any(one.stale for one in plan.evals):

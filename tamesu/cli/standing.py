@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator, Sequence
+
 import click
 
 from tamesu.base.errors import InvalidDocument
-from tamesu.base.model.plan import SlotState
+from tamesu.base.model.plan import Slot, SlotState
 from tamesu.cli.plan_json import standing_json
-from tamesu.cli.plan_text import show_notes
+from tamesu.cli.plan_text import SINGLE_ROWS, grouped, show_notes
 from tamesu.cli.session import chosen, emit_json, project_here, say
 from tamesu.core.planning import Grouping, Retries
 from tamesu.core.rows import SlotEvidence, build_rows
@@ -52,13 +54,28 @@ def status(name: str | None, as_json: bool, check: bool) -> None:
 
 
 def _standing(project: Project, one: Planned, cache: DigestCache) -> Standing:
-    slots = [SlotEvidence(slot.spec, slot.state, slot_results(project, slot, cache)) for slot in one.plan.slots]
-    return standing(one.evaluation, one.plan.slots, build_rows(slots, one.evaluation.policy))
+    """Results are read only when every run is banked, and only until the first review owed."""
+    evidence = (SlotEvidence(slot.spec, slot.state, slot_results(project, slot, cache)) for slot in one.plan.slots)
+    rows = (row for slot in evidence for row in build_rows([slot], one.evaluation.policy))
+    return standing(one.evaluation, one.plan.slots, rows)
 
 
 def _show_status(one: Planned, word: Standing) -> None:
     banked = sum(slot.state is SlotState.BANKED for slot in one.plan.slots)
     say(f"{one.plan.ref}: {word.value}; {banked}/{len(one.plan.slots)} runs banked")
-    for slot in one.plan.incomplete:
-        say(f"  {slot_line(slot)}")
+    for line in _incomplete_lines(one.plan.incomplete):
+        say(f"  {line}")
     show_notes(one.plan)
+
+
+def _incomplete_lines(slots: Sequence[Slot]) -> Iterator[str]:
+    """One line per run; of a long list one line per model, arm and state."""
+    if len(slots) <= SINGLE_ROWS:
+        yield from map(slot_line, slots)
+        return
+    for members in grouped(slots):
+        first, items = members[0], sum(len(slot.spec.items) for slot in members)
+        done = (
+            f"{sum(slot.complete for slot in members)}/{items} complete, {sum(slot.failed for slot in members)} failed"
+        )
+        yield f"{first.spec.model} x {first.spec.arm}: {len(members)} runs {first.state.value}, {done}"

@@ -21,6 +21,7 @@ def blockers(evaluation: Eval, situation: Situation, launches: Sequence[Launch])
         *_trust(situation),
         *_versions(situation),
         *_credentials(situation),
+        *_images(evaluation),
         *_budget(evaluation, situation, asking),
     )
 
@@ -60,6 +61,12 @@ def _credentials(situation: Situation) -> Iterator[Blocker]:
         yield Blocker(
             "credentials", f"provider {missing.provider}: {names} is not set; set it in the environment or .env"
         )
+
+
+def _images(evaluation: Eval) -> Iterator[Blocker]:
+    for image in evaluation.execution.images:
+        if not image.pinned and image.locked is None:
+            yield Blocker("image", f"image '{image.reference}' is not locked; run `tamesu lock {evaluation.ref}`")
 
 
 def _budget(evaluation: Eval, situation: Situation, asking: Sequence[Launch]) -> Iterator[Blocker]:

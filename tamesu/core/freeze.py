@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from dataclasses import asdict, replace
+from dataclasses import replace
 
 from tamesu.base.canonical import Json, canonical_bytes, digest, digest_bytes
 from tamesu.base.errors import InvalidDocument, meant
@@ -23,12 +23,12 @@ def select_items(dataset: Dataset, selection: ItemSelection) -> tuple[Item, ...]
     if selection.kind == "all":
         return items
     if selection.kind == "ids":
-        known = {item.id for item in items}
+        known, wanted = {item.id for item in items}, set(selection.ids)
         missing = [name for name in selection.ids if name not in known]
         if missing:
             hint = meant("item", missing[0], known)
             raise InvalidDocument(f"{dataset.file}: holds no item '{missing[0]}' that `items.ids` selects; {hint}")
-        return tuple(item for item in items if item.id in set(selection.ids))
+        return tuple(item for item in items if item.id in wanted)
     if selection.count > len(items):
         raise InvalidDocument(
             f"{dataset.file}: holds {len(items)} items but `items` selects {selection.count}; lower the number"
@@ -77,7 +77,7 @@ def sample_record(sample: Sample) -> dict[str, Json]:
     """Return the record of input.jsonl: item ID, rendered messages, target, metadata."""
     return {
         "id": sample.item,
-        "input": [asdict(message) for message in sample.messages],
+        "input": [{"role": message.role, "content": message.content} for message in sample.messages],
         "target": sample.target,
         "metadata": dict(sample.metadata),
     }

@@ -74,7 +74,7 @@ def generation_map(inputs: GenerationInputs) -> dict[str, Json]:
         "backend": inputs.backend,
         "base_url_origin": inputs.base_url_origin,
         "dataset": inputs.dataset,
-        "images": [asdict(image) for image in inputs.images],
+        "images": [_image(image) for image in inputs.images],
         "inspect_version": inputs.inspect_version,
         "model_uri": inputs.model_uri,
         "provider": inputs.provider,
@@ -102,6 +102,11 @@ def generation_map(inputs: GenerationInputs) -> dict[str, Json]:
     return values
 
 
+def _image(image: ImageReference) -> Json:
+    """An image without lock has no name for it, so that a lock is a change and its absence none."""
+    return {name: value for name, value in asdict(image).items() if value is not None}
+
+
 def scoring_map(inputs: ScoringInputs) -> dict[str, Json]:
     """Return the named values of scoring; the order of names in the manifest does not count."""
     values: dict[str, Json] = {
@@ -110,7 +115,7 @@ def scoring_map(inputs: ScoringInputs) -> dict[str, Json]:
         "artifacts/allowed": list[Json](sorted(inputs.artifacts.allowed)),
         "artifacts/review": inputs.artifacts.review,
         "artifacts/max_bytes": inputs.artifacts.max_bytes,
-        "images": [asdict(image) for image in inputs.images],
+        "images": [_image(image) for image in inputs.images],
     }
     values |= _named("source", {source.target: source.sha256 for source in inputs.sources})
     return values

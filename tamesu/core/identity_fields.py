@@ -160,6 +160,13 @@ EVAL_FIELDS = {
     "metrics.secondary[]": J,
 }
 
+# A lock is an executed source, so its bytes count.
+IMAGE_LOCK_FIELDS = {
+    "schema_version": G,
+    "images[].reference": G,
+    "images[].locked": G,
+}
+
 FIELDS: dict[str, dict[str, Part]] = {
     "case": CASE_FIELDS,
     "dataset": DATASET_FIELDS,
@@ -167,4 +174,5 @@ FIELDS: dict[str, dict[str, Part]] = {
     "rubric": RUBRIC_FIELDS,
     "config": CONFIG_FIELDS,
     "models": MODELS_FIELDS,
+    "image-lock": IMAGE_LOCK_FIELDS,
 }

@@ -60,13 +60,32 @@ def matrix(evaluation: Eval, setting: Setting) -> Matrix:
     """
     items = select_items(evaluation.dataset, evaluation.defaults.items)
     datasets = {arm.id: freeze(items, arm) for arm in evaluation.arms}
-    prompt_bytes = {name: largest_prompt_bytes(dataset.samples) for name, dataset in datasets.items()}
+    asked = {name: _Asked.of(dataset) for name, dataset in datasets.items()}
     shared = _Shared.of(evaluation, setting)
-    runs = tuple(
-        _run(shared, entry, arm, repetition, datasets[arm.id], prompt_bytes[arm.id])
-        for entry, arm, repetition in _cells(evaluation)
-    )
+    runs = tuple(_run(shared, entry, arm, repetition, asked[arm.id]) for entry, arm, repetition in _cells(evaluation))
     return Matrix(runs, datasets)
+
+
+@dataclass(frozen=True, slots=True)
+class _Asked:
+    """What all runs of one arm ask; they share these objects, as there may be thousands of runs and items."""
+
+    digest: str
+    items: tuple[str, ...]
+    sample_digests: Mapping[str, str]
+    assets: Mapping[str, tuple[str, ...]]
+    prompt_bytes: int
+
+    @classmethod
+    def of(cls, dataset: FrozenDataset) -> _Asked:
+        samples = dataset.samples
+        return cls(
+            digest=dataset.digest,
+            items=tuple(sample.item for sample in samples),
+            sample_digests={sample.item: sample.digest for sample in samples},
+            assets={sample.item: sample.assets for sample in samples if sample.assets},
+            prompt_bytes=largest_prompt_bytes(samples),
+        )
 
 
 def _cells(evaluation: Eval) -> Iterator[tuple[ModelEntry, Arm, int]]:
@@ -150,7 +169,7 @@ def _generation(
     entry: ModelEntry,
     parameters: Mapping[str, Json],
     recording: FileDigest | None,
-    dataset: FrozenDataset,
+    dataset: str,
     arm: Arm,
     repetition: int,
 ) -> dict[str, Json]:
@@ -163,7 +182,7 @@ def _generation(
             provider=entry.provider,
             model_uri=f"{entry.provider}/{entry.model}",
             base_url_origin=None,
-            dataset=dataset.digest,
+            dataset=dataset,
             parameters=parameters,
             recordings=None if recording is None else recording.sha256,
             retries=defaults.retries,
@@ -185,15 +204,13 @@ def _generation(
     )
 
 
-def _run(
-    shared: _Shared, entry: ModelEntry, arm: Arm, repetition: int, dataset: FrozenDataset, prompt_bytes: int
-) -> RunSpec:
+def _run(shared: _Shared, entry: ModelEntry, arm: Arm, repetition: int, asked: _Asked) -> RunSpec:
     evaluation = shared.evaluation
     execution, defaults = evaluation.execution, evaluation.defaults
     parameters = _parameters(evaluation, entry, arm)
     recorded = parameters.pop("recordings", None)
     recording = None if recorded is None else evaluation.recordings[str(recorded)]
-    generation = _generation(shared, entry, parameters, recording, dataset, arm, repetition)
+    generation = _generation(shared, entry, parameters, recording, asked.digest, arm, repetition)
     identity = make_identity(generation, shared.scoring, shared.judgement, shared.content)
     price = shared.setting.facts(entry.provider, entry.model).price
     return RunSpec(
@@ -225,9 +242,9 @@ def _run(
         artifacts=execution.artifacts,
         policy=evaluation.policy,
         price=price,
-        largest_call_usd=largest_call_usd(price, _bounds(evaluation), parameters, prompt_bytes),
-        items=tuple(sample.item for sample in dataset.samples),
-        sample_digests={sample.item: sample.digest for sample in dataset.samples},
-        assets={sample.item: sample.assets for sample in dataset.samples if sample.assets},
+        largest_call_usd=largest_call_usd(price, _bounds(evaluation), parameters, asked.prompt_bytes),
+        items=asked.items,
+        sample_digests=asked.sample_digests,
+        assets=asked.assets,
         identity=identity,
     )

@@ -40,10 +40,11 @@ def slot(spec: RunSpec, evidence: RunEvidence) -> Slot:
     record = evidence.record
     items: Mapping[str, ItemEntry] = {} if record is None else record.items
     complete = sum(entry.state == "complete" for entry in items.values())
-    pending = tuple(name for name in spec.items if name not in items or not is_final(items[name], spec.max_attempts))
+    pending = _pending(spec, items)
     unclosed = evidence.unclosed or _not_ingested(evidence)
     waiting = _finished_elsewhere(evidence)
-    pending = tuple(name for name in pending if name not in waiting)
+    if waiting:
+        pending = tuple(name for name in pending if name not in waiting)
     problem = _identity_problem(spec, record) or _altered_attempt(evidence)
     if not unclosed:
         # while an ingestion is owed, results may lie there that run.yml does not know yet
@@ -65,6 +66,12 @@ def slot(spec: RunSpec, evidence: RunEvidence) -> Slot:
         logs_absent=evidence.logs_absent,
         policy_then=_policy_change(spec, record),
     )
+
+
+def _pending(spec: RunSpec, items: Mapping[str, ItemEntry]) -> tuple[str, ...]:
+    if not items:
+        return spec.items
+    return tuple(name for name in spec.items if name not in items or not is_final(items[name], spec.max_attempts))
 
 
 def reopened_slot(spec: RunSpec, evidence: RunEvidence) -> Slot:

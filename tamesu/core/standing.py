@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from enum import StrEnum
 
 from tamesu.base.model.manifest import Eval
@@ -22,8 +22,8 @@ class Standing(StrEnum):
     CLOSED = "closed"
 
 
-def standing(evaluation: Eval, slots: Sequence[Slot], rows: Sequence[ItemRow]) -> Standing:
-    """Return where a valid eval stands."""
+def standing(evaluation: Eval, slots: Sequence[Slot], rows: Iterable[ItemRow]) -> Standing:
+    """Return where a valid eval stands; `rows` are looked at only when every run is banked."""
     if all(slot.state is SlotState.BANKED for slot in slots):
         if any(row.review == "owed" for row in rows):
             return Standing.AWAITING_REVIEW

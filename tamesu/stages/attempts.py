@@ -11,7 +11,7 @@ import os
 import platform
 import shutil
 import socket
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
 
@@ -33,6 +33,7 @@ from tamesu.edge.store.paths import Project, RunPaths
 from tamesu.edge.store.records import dump_record
 from tamesu.stages.clock import now
 from tamesu.stages.freeze import read_spec
+from tamesu.stages.images import pinned_images
 
 
 @dataclass(frozen=True, slots=True)
@@ -100,7 +101,12 @@ def asked_items(request_dataset: bytes) -> tuple[str, ...]:
 
 
 def close(
-    project: Project, backend: Backend, request: AttemptRequest, fault: Fault | None, survived: bool
+    project: Project,
+    backend: Backend,
+    request: AttemptRequest,
+    fault: Fault | None,
+    survived: bool,
+    images: Mapping[str, str] | None = None,
 ) -> AttemptRecord:
     """Close an attempt from whatever it left: log to its place, record, settlement. Idempotent."""
     backend.remove_survivors(request)
@@ -132,6 +138,7 @@ def close(
         price=request.spec.price,
         adopted=None if survived else f"process {os.getpid()} on {socket.gethostname()}",
         error=fault,
+        images={**pinned_images(request.spec), **(images or {})},
         versions={
             "inspect_ai": str(request.spec.identity.generation["inspect_version"]),
             "python": platform.python_version(),

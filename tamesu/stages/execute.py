@@ -20,6 +20,7 @@ from tamesu.edge.store.paths import Project, RunPaths
 from tamesu.edge.store.records import read_record
 from tamesu.stages.attempts import Invocation, adopt, begin, close, make_request, reserve, sweep
 from tamesu.stages.freeze import read_spec
+from tamesu.stages.images import verified_images
 from tamesu.stages.ingest import Extent, ingest_run
 
 _RUN_PATIENCE_SECONDS = 5.0
@@ -81,15 +82,16 @@ def _attempt(project: Project, engine: Backend, spec: RunSpec, order: LaunchOrde
     owed = _pending(project, spec, order.retries)
     if not owed.items:
         return None
+    images = verified_images(spec)
     reserve(project, spec, owed.attempt, len(owed.items), order.payer)
     request = make_request(project, spec, owed.attempt, owed.items)
     begin(project, request)
     try:
         fault = engine.execute(request)
     except (Refused, StorageFull, UsageError) as error:
-        close(project, engine, request, Fault(type(error).__name__, str(error)), survived=True)
+        close(project, engine, request, Fault(type(error).__name__, str(error)), survived=True, images=images)
         raise
-    return close(project, engine, request, fault, survived=True)
+    return close(project, engine, request, fault, survived=True, images=images)
 
 
 def _not_ingested(run: RunPaths) -> bool:

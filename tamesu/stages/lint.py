@@ -104,13 +104,13 @@ def _read(project: Project, manifest: _Manifest, shelf: Shelf) -> list[Finding]:
     reading = Reading(project.root, shelf)
     match manifest.kind:
         case DocumentKind.CONFIG | DocumentKind.MODELS:
-            read_setting(reading, project.config, project.models)
+            reading.shared("setting", project.config, lambda own, path: read_setting(own, path, project.models))
         case DocumentKind.DATASET:
-            read_dataset(reading, manifest.path)
+            reading.shared("dataset", manifest.path, read_dataset)
         case DocumentKind.RUBRIC:
-            read_rubric(reading, manifest.path)
+            reading.shared("rubric", manifest.path, read_rubric)
         case _:
-            reading.document(manifest.path, manifest.kind)
+            reading.shared("case", manifest.path, lambda own, path: own.document(path, manifest.kind))
     return reading.findings
 
 

@@ -177,6 +177,7 @@ class AttemptRecord:
     those whose sample ended by itself, of which `failed` did with an error, `failure` being the first. State
     `faulted` says that nothing was asked at all, `error` why. `adopted` names the process that closed it when
     that was not the one that ran it. `price` is the snapshot of execution time, used for this attempt forever.
+    `images` maps the references that the sources name to the IDs of the images that were here.
     """
 
     attempt: int
@@ -200,6 +201,7 @@ class AttemptRecord:
     price: Price | None = None
     adopted: str | None = None
     error: Fault | None = None
+    images: Mapping[str, str] = field(default_factory=dict)
     schema_version: int = 1
 
 

@@ -5,11 +5,14 @@ Paths are POSIX, relative to the project. Text has its BOM removed and its line 
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Literal
 
 from tamesu.base.canonical import Json
+
+_PINNED = re.compile(r"[A-Za-z0-9][^\s@$]*@sha256:[0-9a-f]{64}")
 
 Status = Literal["draft", "active", "complete"]
 
@@ -153,10 +156,20 @@ class Sources:
 
 @dataclass(frozen=True, slots=True)
 class ImageReference:
-    """One container image that a source declares: the path below the executed copy, the reference as written."""
+    """One container image that a source declares: the path below the executed copy, the reference as resolved.
+
+    `locked` is what the lock file beside that source holds for it: `name@sha256:<64 hex>`, or `sha256:<64 hex>`
+    for an image that exists on one machine only.
+    """
 
     file: str
     reference: str
+    locked: str | None = None
+
+    @property
+    def pinned(self) -> bool:
+        """Whether the reference itself names the content: `name[:tag]@sha256:<64 hex>`."""
+        return _PINNED.fullmatch(self.reference) is not None
 
 
 @dataclass(frozen=True, slots=True)

@@ -53,10 +53,25 @@ EVAL_RULES: dict[str, tuple[str, str, str]] = {
         "No file of that name can exist there.",
         "Choose another ID.",
     ),
+    "image/compose-shape": (
+        "A compose file whose images cannot be known: no `services`, wrong types, circles, too many files.",
+        "An image that is not seen would not be part of the run's identity.",
+        "Write it as the Compose reference says, in fewer files.",
+    ),
     "image/not-pinned": (
         "A container image is not pinned by a digest, or its name cannot be resolved from the files alone.",
         "A tag may name another image tomorrow, and the measurement could not be repeated.",
         "Write `name@sha256:<digest>`, run `tamesu lock`, or set `execution.allow_mutable_images: true`.",
+    ),
+    "image/undeclared-context": (
+        "A build context that is missing, lies outside the project, or is not declared whole.",
+        "Files outside the executed copy would be built into the image unnoticed.",
+        "Add the folder to `execution.sources`.",
+    ),
+    "image/undeclared-file": (
+        "A file that a compose file extends, includes or reads is no declared source.",
+        "It would decide which image runs without being part of the run's identity.",
+        "Add the file to `execution.sources`.",
     ),
     "metric/not-produced": (
         "A metric that this eval does not produce.",

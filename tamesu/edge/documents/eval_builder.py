@@ -126,7 +126,7 @@ class EvalBuilder:
             task=None if task is None else value["task"],
             task_args=value.get("task_args", {}),
             sources=read.sources,
-            images=read.images,
+            images=tuple(image.reference for image in read.images),
             limits=Limits(**value.get("limits", {})),
             artifacts=ArtifactPolicy(
                 required=tuple(artifacts.get("required", ())),

@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-import shutil
-import subprocess
 from pathlib import Path
 
-_SECONDS = 120
+from tamesu.edge.docker import client_present, docker
+
 _FOLDER = "com.docker.compose.project.working_dir"
 _PROJECT = "com.docker.compose.project"
 
@@ -16,31 +15,17 @@ def remove_survivors(sources: Path) -> None:
 
     Without a Docker client, or with an engine that does not answer, there is nothing that can be removed.
     """
-    if shutil.which("docker") is None:
+    if not client_present():
         return
     for project in _projects(sources):
-        _docker("compose", "--project-name", project, "down", "--volumes", "--timeout", "5")
+        docker("compose", "--project-name", project, "down", "--volumes", "--timeout", "5")
 
 
 def _projects(sources: Path) -> list[str]:
     """The copy's folder is one run's alone, so the label tells whose the containers are."""
     found: set[str] = set()
     for folder in {sources, *(path for path in sources.rglob("*") if path.is_dir())}:
-        said = _docker("ps", "-a", "--filter", f"label={_FOLDER}={folder}", "--format", f'{{{{.Label "{_PROJECT}"}}}}')
-        found.update(line for line in said.splitlines() if line)
+        said = docker("ps", "-a", "--filter", f"label={_FOLDER}={folder}", "--format", f'{{{{.Label "{_PROJECT}"}}}}')
+        if said.code == 0:
+            found.update(line for line in said.out.splitlines() if line)
     return sorted(found)
-
-
-def _docker(*arguments: str) -> str:
-    try:
-        done = subprocess.run(
-            ("docker", *arguments),
-            capture_output=True,
-            text=True,
-            timeout=_SECONDS,
-            stdin=subprocess.DEVNULL,
-            check=False,
-        )
-    except (OSError, subprocess.TimeoutExpired):
-        return ""
-    return done.stdout if done.returncode == 0 else ""

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import re
 import sys
 from collections.abc import Mapping
 from pathlib import Path
@@ -17,6 +18,14 @@ _KEPT = frozenset(
         "XDG_RUNTIME_DIR", "OPENBLAS_NUM_THREADS", "OPENBLAS_CORETYPE",
     }
 )  # fmt: skip
+
+# Set for an execution by `isolate`, by Inspect (metadata of the sample) or by Docker Compose.
+_SET = re.compile(r"LC_\w*|XDG_\w*|SAMPLE_METADATA_\w*|INSPECT_\w*|COMPOSE_\w*|GIT_DIR|PWD|PYTHON\w*")
+
+
+def differs_between_executions(name: str) -> bool:
+    """Return whether an execution sees a variable whose value the project's files do not tell."""
+    return name in _KEPT or _SET.fullmatch(name) is not None
 
 
 def kept_environment(environment: Mapping[str, str]) -> dict[str, str]:

@@ -1,0 +1,50 @@
+"""The container images of an eval, whatever else is wrong with it."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+from tamesu.base.errors import InvalidDocument
+from tamesu.base.model.finding import Finding
+from tamesu.base.model.manifest import EvalRef
+from tamesu.edge.documents.images.reader import LockableImage
+from tamesu.edge.documents.reading import Reading
+from tamesu.edge.documents.schemas import DocumentKind
+from tamesu.edge.documents.sources_reader import read_sources
+from tamesu.edge.store.paths import Project
+
+
+@dataclass(frozen=True, slots=True)
+class EvalImages:
+    """The images that the sources of an eval name, and the errors of these sources.
+
+    `mutable` says that an unpinned image is allowed, `active` that the eval may run.
+    """
+
+    images: tuple[LockableImage, ...]
+    errors: tuple[Finding, ...]
+    mutable: bool
+    active: bool
+
+
+def read_eval_images(project: Project, ref: EvalRef) -> EvalImages:
+    """Return the images of an eval. Raises InvalidDocument when the manifest or its task cannot be read."""
+    reading = Reading(project.root)
+    manifest = project.eval(ref).manifest
+    document = reading.document(manifest, DocumentKind.EVAL) if reading.contains(manifest) else None
+    value: Any = {} if document is None else document.value
+    execution = value.get("execution", {})
+    if document is not None and "file" not in execution:
+        return EvalImages((), (), mutable=False, active=False)
+    task = None if document is None else reading.file(document, ("execution", "file"), execution["file"])
+    if document is None or task is None:
+        why = reading.findings[0] if reading.findings else f"{manifest}: leads out of the project"
+        raise InvalidDocument(str(why))
+    read = read_sources(reading, document, execution, task)
+    return EvalImages(
+        images=read.images,
+        errors=tuple(sorted({finding for finding in reading.findings if finding.severity == "error"})),
+        mutable=bool(execution.get("allow_mutable_images")),
+        active=value.get("status", "active") == "active",
+    )

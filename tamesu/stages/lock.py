@@ -1,0 +1,102 @@
+"""Lock: from the unpinned images of evals to the lock files that say which content they stand for."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from enum import StrEnum
+from pathlib import Path
+
+from tamesu.base.errors import ContainerFault, InvalidDocument
+from tamesu.base.model.finding import Finding
+from tamesu.base.model.manifest import EvalRef
+from tamesu.core.image_lock import locked_content
+from tamesu.edge.docker import local_image, pull_image
+from tamesu.edge.documents.images.lock_file import lock_bytes, lock_path, read_lock
+from tamesu.edge.documents.images.reader import LockableImage
+from tamesu.edge.documents.lockable import read_eval_images
+from tamesu.edge.documents.reading import Reading
+from tamesu.edge.store.files import write_atomic
+from tamesu.edge.store.paths import Project
+
+
+class Entries(StrEnum):
+    """What happens to the other entries of a lock file: those that no read eval names stay, or go."""
+
+    KEEP = "keep"
+    DROP = "drop"
+
+
+@dataclass(frozen=True, slots=True)
+class WrittenLock:
+    """A lock file that was written: its project path, how many images it holds, whether its bytes changed."""
+
+    file: str
+    images: int
+    changed: bool
+
+
+def lock_evals(project: Project, refs: Sequence[EvalRef], others: Entries) -> tuple[WrittenLock, ...]:
+    """Resolve every unpinned image of the evals again and write their lock files.
+
+    Raises InvalidDocument, and ContainerFault without Docker or for an image that cannot be had; nothing is
+    written then.
+    """
+    images = [image for ref in refs for image in read_eval_images(project, ref).images]
+    return _write(project, [image for image in images if not image.reference.pinned], others)
+
+
+def lock_missing(project: Project, refs: Iterable[EvalRef], tell: Callable[[str], None]) -> None:
+    """Lock what active evals with `allow_mutable_images` name and what is not locked yet, with a line each.
+
+    An eval that does not read is left to the plan, which says why. Raises ContainerFault.
+    """
+    for ref in refs:
+        manifest = project.eval(ref).manifest
+        # every other eval is spared a second reading
+        if not manifest.is_file() or b"allow_mutable_images" not in manifest.read_bytes():
+            continue
+        try:
+            read = read_eval_images(project, ref)
+        except InvalidDocument:
+            continue
+        missing = [one for one in read.images if not one.reference.pinned and one.reference.locked is None]
+        if read.mutable and read.active and missing and not read.errors:
+            written = _write(project, missing, Entries.KEEP)
+            tell(f"{ref}: locked {len(missing)} image(s) in {', '.join(lock.file for lock in written)}")
+
+
+def unlocked_errors(project: Project, refs: Sequence[EvalRef]) -> tuple[Finding, ...]:
+    """Return what is still wrong with the sources of the evals, such as images that no lock can resolve."""
+    return tuple(sorted({finding for ref in refs for finding in read_eval_images(project, ref).errors}))
+
+
+def _write(project: Project, images: Sequence[LockableImage], others: Entries) -> tuple[WrittenLock, ...]:
+    references = dict.fromkeys(image.reference.reference for image in images)
+    content = {reference: _content(reference) for reference in references}
+    files: dict[Path, dict[str, str]] = {}
+    for image in images:
+        entries = files.setdefault(lock_path(image.source), {})
+        entries[image.reference.reference] = content[image.reference.reference]
+    return tuple(_write_file(project, path, entries, others) for path, entries in sorted(files.items()))
+
+
+def _content(reference: str) -> str:
+    """Return what a reference stands for on this machine; it is pulled when it is not here."""
+    image = local_image(reference)
+    if image is None:
+        pull_image(reference)
+        image = local_image(reference)
+    if image is None:
+        raise ContainerFault(f"image '{reference}': is not here after it was pulled; pull it by hand")
+    return locked_content(reference, image.id, image.repo_digests)
+
+
+def _write_file(project: Project, path: Path, entries: Mapping[str, str], others: Entries) -> WrittenLock:
+    known = read_lock(Reading(project.root), path) if others is Entries.KEEP and path.exists() else {}
+    merged = {**known, **entries}
+    content = lock_bytes(merged)
+    changed = not path.exists() or path.read_bytes() != content
+    if changed:
+        write_atomic(path, content)
+    return WrittenLock(project.relative(path), len(merged), changed)

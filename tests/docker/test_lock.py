@@ -1,0 +1,83 @@
+"""Locks against a real engine: what is locked runs, what moved is refused, what is built is built from the copy."""
+
+from __future__ import annotations
+
+import subprocess
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+import yaml
+
+from tests import projects
+from tests.docker.test_sandbox import image, make_project
+
+pytestmark = pytest.mark.docker
+__all__ = ["image"]
+
+EXPERIMENT = Path("cases/programs/experiments/plain")
+EVAL = EXPERIMENT / "evals/compiled"
+
+
+def docker(*arguments: str, text: str | None = None) -> str:
+    done = subprocess.run(("docker", *arguments), input=text, capture_output=True, text=True, check=True)
+    return done.stdout.strip()
+
+
+@pytest.fixture
+def tag(image: str, tmp_path: Path) -> Iterator[str]:
+    """A tag of this test alone for the pinned image."""
+    name = f"{image.partition('@')[0]}:lock-{abs(hash(tmp_path)):x}"
+    if subprocess.run(("docker", "image", "inspect", image), capture_output=True, check=False).returncode:
+        docker("pull", image)
+    docker("tag", image, name)
+    yield name
+    subprocess.run(("docker", "rmi", name), capture_output=True, check=False)
+
+
+def mutable(project: projects.ShapesProject) -> None:
+    project.edit(EVAL / "eval.yml", "  limits:", "  allow_mutable_images: true\n  limits:")
+
+
+def test_a_tag_is_locked_run_recorded_and_refused_once_it_moved(tmp_path: Path, image: str, tag: str) -> None:
+    project = make_project(tmp_path / "programs", tag)
+    mutable(project)
+    done = project.tamesu("run")
+    assert (done.code, done.err) == (0, "")
+    lock = yaml.safe_load(project.path(EXPERIMENT / "inspect/compose.lock.yml").read_text())
+    assert lock["images"] == [{"reference": tag, "locked": image}]
+    (attempt,) = (yaml.safe_load(path.read_text()) for path in project.path(EVAL).glob("runs/*/attempts/01.yml"))
+    assert attempt["images"] == {tag: docker("image", "inspect", image, "--format", "{{.Id}}")}
+    calls = len(project.calls())
+    docker("build", "--tag", tag, "-", text=f"FROM {image}\nLABEL moved=yes\n")
+    project.edit(EVAL / "eval.yml", "  concurrency: 2\n", "  concurrency: 2\n  repetitions: 2\n")
+    refused = project.tamesu("run")
+    assert refused.code == 1
+    assert f"image '{tag}' is sha256:" in refused.err
+    assert f"is locked to {image}" in refused.err
+    assert len(project.calls()) == calls
+
+
+def test_a_build_from_a_declared_folder_runs(tmp_path: Path, image: str) -> None:
+    project = make_project(tmp_path / "programs", image)
+    folder = project.path(EXPERIMENT / "inspect")
+    (folder / "sandbox").mkdir()
+    (folder / "sandbox/Dockerfile").write_text(
+        "ARG BASE=debian:12\nFROM ${BASE}\nCOPY . /kept/\nRUN test ! -e /kept/x.log\n"
+    )
+    (folder / "sandbox/.dockerignore").write_text("*.log\n")
+    (folder / "sandbox/x.log").write_text("not part of it\n")
+    compose = (folder / "compose.yaml").read_text()
+    build = f"build: {{context: sandbox, args: {{BASE: '{image}'}}}}"
+    (folder / "compose.yaml").write_text(compose.replace(f"image: {image}", build))
+    project.edit(EVAL / "eval.yml", "../../inspect/compose.yaml]", "../../inspect/compose.yaml, ../../inspect/sandbox]")
+    done = project.tamesu("run")
+    assert (done.code, done.err) == (0, "")
+    (record,) = (yaml.safe_load(path.read_text()) for path in project.path(EVAL).glob("runs/*/run.yml"))
+    assert record["complete"] == 2
+    generation = record["identity"]["generation"]
+    assert generation["images"] == [{"file": "sandbox/Dockerfile", "reference": image}]
+    assert {name for name in generation if name.startswith("source/sandbox/")} == {
+        "source/sandbox/Dockerfile",
+        "source/sandbox/.dockerignore",
+    }
