@@ -20,3 +20,8 @@ def snakefile() -> Path:
 def profile() -> Path:
     """Return the packaged Snakemake profile."""
     return workflow_folder() / "profiles" / "default"
+
+
+def scaffold_folder() -> Path:
+    """Return the folder of the templates that `tamesu new` fills in."""
+    return Path(__file__).resolve().parent / "scaffold"

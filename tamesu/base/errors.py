@@ -24,6 +24,27 @@ from __future__ import annotations
 import difflib
 from collections.abc import Iterable
 
+_LONGEST_SHOWN = 200
+
+
+def shown(name: str) -> str:
+    """Return a name as it fits into one line; what does not print is escaped."""
+    return "".join(c if c.isprintable() else f"\\u{ord(c):04x}" for c in name[:_LONGEST_SHOWN])
+
+
+def meant(kind: str, name: str, known: Iterable[str]) -> str:
+    """Return what to say after a name that nothing carries: the nearest names, or some of those there are."""
+    known = sorted(set(known))
+    likeness = {near: _likeness(name, near) for near in difflib.get_close_matches(name, known, n=3, cutoff=0.4)}
+    near = [other for other, alike in likeness.items() if alike >= 0.8 * max(likeness.values())]
+    if near:
+        return f"did you mean {' or '.join(near)}?"
+    return f"known: {', '.join(known[:10])}" if known else f"there is no {kind} here"
+
+
+def _likeness(name: str, other: str) -> float:
+    return difflib.SequenceMatcher(None, other, name).ratio()
+
 
 class TamesuError(Exception):
     """One line for the user: where, what, and what to do."""
@@ -39,22 +60,14 @@ class UnknownName(UsageError):
     """A name that nothing carries, with the nearest names that exist."""
 
     def __init__(self, kind: str, name: str, known: Iterable[str]) -> None:
-        known = sorted(set(known))
-        near = difflib.get_close_matches(name, known, n=3, cutoff=0.4)
-        if near:
-            hint = f"did you mean {' or '.join(near)}?"
-        elif known:
-            hint = f"known: {', '.join(known[:10])}"
-        else:
-            hint = f"there is no {kind} here"
-        super().__init__(f"no {kind} named '{name}'; {hint}")
+        super().__init__(f"no {kind} named '{shown(name)}'; {meant(kind, name, known)}")
 
 
 class AmbiguousName(UsageError):
     """A name that several things carry."""
 
     def __init__(self, kind: str, name: str, found: Iterable[str]) -> None:
-        super().__init__(f"several {kind}s are named '{name}': {', '.join(sorted(found))}; say which")
+        super().__init__(f"several {kind}s are named '{shown(name)}': {', '.join(sorted(found))}; say which")
 
 
 class NoProject(UsageError):

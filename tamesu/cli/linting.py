@@ -8,6 +8,7 @@ import click
 
 from tamesu import __version__
 from tamesu.base.model.finding import Finding
+from tamesu.cli.groups import OneOf
 from tamesu.cli.session import emit_json, project_here, say
 from tamesu.core.lint.formats import Format, github_line, json_findings, sarif
 from tamesu.edge.store.paths import Project
@@ -17,7 +18,7 @@ from tamesu.stages.lint import Linted, lint_eval, lint_path, lint_project
 @click.command(short_help="Check every manifest; nothing is executed.")
 @click.argument("path", required=False)
 @click.option(
-    "--format", "form", type=click.Choice([form.value for form in Format]), default="text", help="For people or for CI."
+    "--format", "form", type=OneOf([form.value for form in Format]), default="text", help="For people or for CI."
 )
 @click.option("--strict", is_flag=True, help="Warnings end in exit 1 as well.")
 def lint(path: str | None, form: str, strict: bool) -> None:

@@ -7,20 +7,24 @@ import importlib
 import click
 
 from tamesu import __version__
+from tamesu.cli.groups import NamedCommands
 from tamesu.cli.session import guarded
 
 # In the order of the help; the plumbing that rules call is hidden there.
 COMMANDS = {
+    "new": "creating",
     "run": "running",
+    "lint": "linting",
+    "plan": "planning",
+    "activate": "activating",
+    "status": "standing",
+    "list": "listing",
+    "report": "deriving",
     "resume": "running",
     "rescore": "rescoring",
-    "status": "standing",
-    "plan": "planning",
-    "lint": "linting",
     "lock": "locking",
-    "report": "deriving",
-    "where": "places",
     "models": "models",
+    "where": "places",
     "freeze": "freezing",
     "execute": "plumbing",
     "ingest": "plumbing",
@@ -29,7 +33,7 @@ COMMANDS = {
 }
 
 
-class Commands(click.Group):
+class Commands(NamedCommands):
     """A group whose commands cost their import only when they are used."""
 
     def list_commands(self, ctx: click.Context) -> list[str]:  # noqa: ARG002
@@ -47,7 +51,11 @@ class Commands(click.Group):
 @click.group(cls=Commands, context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 100})
 @click.version_option(__version__, prog_name="tamesu")
 def cli() -> None:
-    """AI evaluations as experiments with evidence: lint, plan, run, and defend every figure later."""
+    """AI evaluations as experiments with evidence: lint, plan, run, and defend every figure later.
+
+    Begin in an empty folder with `tamesu new case NAME`; each command says what comes next. An EVAL is named
+    CASE/EXPERIMENT/EVAL, or by any end of that which fits one only.
+    """
 
 
 def main() -> None:

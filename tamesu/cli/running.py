@@ -97,7 +97,7 @@ def _without_drafts(plan: WorkflowPlan) -> WorkflowPlan:
     """Leave drafts out of a plan over a whole project; asked for by name, a draft is refused instead."""
     drafts = {one.name for one in plan.evals if one.draft}
     for name in sorted(drafts):
-        say(f"{name}: draft, left out; set `status: active` to run it")
+        say(f"{name}: draft, left out; `tamesu activate {name}` to run it")
     return replace(
         plan,
         launches=tuple(launch for launch in plan.launches if launch.eval not in drafts),

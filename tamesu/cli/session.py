@@ -29,7 +29,7 @@ def chosen(project: Project, name: str | None) -> tuple[EvalRef, ...]:
     refs = project.refs() if name is None else (project.find_ref(name),)
     if not refs:
         raise UsageError(
-            f"{project.root}: holds no eval yet; write cases/<case>/experiments/<experiment>/evals/<eval>/eval.yml"
+            f"{project.root}: holds no eval yet; begin with `tamesu new eval EXPERIMENT/NAME` (`tamesu new --help`)"
         )
     return refs
 

@@ -6,7 +6,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import replace
 
 from tamesu.base.canonical import Json, canonical_bytes, digest, digest_bytes
-from tamesu.base.errors import InvalidDocument
+from tamesu.base.errors import InvalidDocument, meant
 from tamesu.base.model.manifest import Arm, Dataset, Item, ItemSelection
 from tamesu.base.model.plan import FrozenDataset, Sample
 from tamesu.core.prompts import render_messages
@@ -26,9 +26,8 @@ def select_items(dataset: Dataset, selection: ItemSelection) -> tuple[Item, ...]
         known, wanted = {item.id for item in items}, set(selection.ids)
         missing = [name for name in selection.ids if name not in known]
         if missing:
-            raise InvalidDocument(
-                f"{dataset.file}: holds no item '{missing[0]}' that `items.ids` selects; correct the id"
-            )
+            hint = meant("item", missing[0], known)
+            raise InvalidDocument(f"{dataset.file}: holds no item '{missing[0]}' that `items.ids` selects; {hint}")
         return tuple(item for item in items if item.id in wanted)
     if selection.count > len(items):
         raise InvalidDocument(

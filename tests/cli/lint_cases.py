@@ -269,6 +269,8 @@ CASES = [
     ),
     Case("image/compose-shape", source(COMPOSE, "version: '3'\n"), "", COMPOSE, name="no-services"),
     Case("image/not-pinned", source(DOCKERFILE, "ARG BASE\nFROM $BASE\n"), "FROM", DOCKERFILE, name="dockerfile-arg"),
+    Case("task/unknown", (swap("task: draw_scene", "task: draw_scen"),), "task: draw_scen", says="no 'draw_scen'"),
+    Case("task/unknown", (swap("def draw_scene(", "def draw_other(", TASK),), "task: draw_scene", name="renamed"),
     Case("task/backend", (swap("backend: inspect", "backend: native"),), "backend:"),
     Case("id/repeated", (swap("id: worked-example", "id: terse"),), "- id: terse", says="terse", name="arm"),
     Case(
@@ -369,10 +371,16 @@ CASES = [
     Case(
         "dataset/not-renderable",
         (swap("ids: [red-sun", "ids: [red-son"),),
-        "",
-        DATASET,
-        says="red-son",
+        "items:",
+        says="holds no item 'red-son'",
         name="unknown-item",
+    ),
+    Case(
+        "dataset/not-renderable",
+        (swap("items: {ids: [red-sun, three-stripes, crossed-lines]}", "items: {first: 13}"),),
+        "items:",
+        says="holds 12 items, and 13 are selected",
+        name="too-many-items",
     ),
     Case("file/encoding", (write(SYSTEM, b"\xff\xfe\x00"),), "", SYSTEM),
     Case("file/unreadable", (remove(CASE),), "", CASE, name="missing"),

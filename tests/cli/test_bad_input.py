@@ -75,7 +75,7 @@ def test_a_name_that_is_none_is_refused(name: str, shapes: ShapesProject, call: 
 @pytest.mark.parametrize("command", ["lint", "plan", "status", "run", "resume", "rescore"])
 def test_outside_a_project(command: str, tmp_path: Path, call: Caller) -> None:
     line = one_line(call(tmp_path, command), 2)
-    assert line == f"{tmp_path}: no folder here or above holds cases/; change into a Tamesu project"
+    assert line == f"{tmp_path}: no folder here or above holds cases/; change into a project, or `tamesu new case NAME`"
 
 
 def test_a_subfolder_belongs_to_its_project(shapes: ShapesProject, call: Caller) -> None:
@@ -430,7 +430,11 @@ def fails(project: ShapesProject, reason: str) -> Done:
         ("@task\n", 'raise RuntimeError("boom at import")\n\n\n@task\n', "RuntimeError: boom at import"),
         ("import json\n", "import json\nimport not_there_at_all\n", "No module named 'not_there_at_all'"),
         ("@task\n", 'raise SystemExit("leaving")\n\n\n@task\n', "SystemExit"),
-        ("def draw_scene", "def draw_other", "task.py: holds no task 'draw_scene'; correct execution.task in eval.yml"),
+        (
+            "@task\ndef draw_scene",
+            "globals()\n\n\n@task\ndef draw_other",
+            "task.py: holds no task 'draw_scene'; did you mean draw_other",
+        ),
         (
             SOLVER,
             f"{SOLVER}, model='mockllm/model', config=__import__('inspect_ai').model.GenerateConfig(seed=1), "

@@ -30,6 +30,17 @@ class EvalRef:
 
 
 @dataclass(frozen=True, slots=True)
+class ExperimentRef:
+    """The name of an experiment: `<case>/<experiment>`."""
+
+    case: str
+    experiment: str
+
+    def __str__(self) -> str:
+        return f"{self.case}/{self.experiment}"
+
+
+@dataclass(frozen=True, slots=True)
 class FileDigest:
     """One file by content: project-relative path, SHA-256 of its bytes, size in bytes."""
 

@@ -17,6 +17,7 @@ def name_remarks(evaluation: Eval) -> Iterator[Remark]:
     yield from _judges(evaluation)
     yield from _unknown_arms(evaluation)
     yield from _repeated_runs(evaluation)
+    yield from _unknown_items(evaluation)
 
 
 def _own_name(evaluation: Eval) -> Iterator[Remark]:
@@ -67,3 +68,15 @@ def _repeated_runs(evaluation: Eval) -> Iterator[Remark]:
                 message = f"{entry.provider}/{entry.model} x {arm} is planned twice"
                 yield Remark(("runs", number), "run/repeated", message, "use `repetitions` for more draws")
             seen.add(cell)
+
+
+def _unknown_items(evaluation: Eval) -> Iterator[Remark]:
+    dataset, selection = evaluation.dataset, evaluation.defaults.items
+    known = [item.id for item in dataset.items]
+    for number, name in enumerate(selection.ids):
+        if name not in known:
+            message = f"{dataset.file} holds no item '{name}'"
+            yield Remark(("defaults", "items", "ids", number), "dataset/not-renderable", message, nearest(name, known))
+    if selection.count > len(known):
+        message = f"{dataset.file} holds {len(known)} items, and {selection.count} are selected"
+        yield Remark(("defaults", "items"), "dataset/not-renderable", message, "lower the number")

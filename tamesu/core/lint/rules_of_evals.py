@@ -193,4 +193,9 @@ EVAL_RULES: dict[str, tuple[str, str, str]] = {
         "An artifact bundle is staged by code, which only Inspect runs.",
         "Set `execution.backend` to the one that the message names.",
     ),
+    "task/unknown": (
+        "The task module holds no function of that name.",
+        "The run would fail at its start.",
+        "Use the name of the `@task` function.",
+    ),
 }

@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from tamesu.base.canonical import Json
+from tamesu.base.errors import meant
 from tamesu.base.model.manifest import (
     Acceptance,
     Arm,
@@ -39,6 +40,7 @@ from tamesu.edge.documents.output_schema_reader import check_output_schema, read
 from tamesu.edge.documents.reading import Reading
 from tamesu.edge.documents.rubric_reader import read_rubric
 from tamesu.edge.documents.sources_reader import ReadSources, read_sources
+from tamesu.edge.documents.task_outline import module_names
 
 
 @dataclass(frozen=True, slots=True)
@@ -104,7 +106,17 @@ class EvalBuilder:
         if value.get("backend", "native") == "native":
             return self._made(value, None, ReadSources(Sources("", ()), ()))
         task = self._target(("execution", "file"), value["file"])
-        return None if task is None else self._made(value, task, read_sources(self.reading, self.document, value, task))
+        if task is None:
+            return None
+        self._check_task(task, value["task"])
+        return self._made(value, task, read_sources(self.reading, self.document, value, task))
+
+    def _check_task(self, file: Path, task: str) -> None:
+        """Tell a task that the module does not hold; what only execution can know is left to it."""
+        known = module_names(self.reading.content(file))
+        if known is not None and task not in known:
+            message = f"{file.name} holds no '{task}'"
+            self.reading.note(self.document, ("execution", "task"), "task/unknown", message, meant("task", task, known))
 
     def _made(self, value: dict[str, Any], task: Path | None, read: ReadSources) -> Execution:
         artifacts = value.get("artifacts", {})

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from tamesu.base.errors import AmbiguousName, NoProject, UnknownName
-from tamesu.base.model.manifest import EvalRef
+from tamesu.base.model.manifest import EvalRef, ExperimentRef
 
 
 @dataclass(frozen=True, slots=True)
@@ -130,8 +130,14 @@ class Project:
 
     root: Path
 
+    def case(self, case: str) -> Path:
+        return self.root / "cases" / case
+
     def case_file(self, case: str) -> Path:
-        return self.root / "cases" / case / "case.yml"
+        return self.case(case) / "case.yml"
+
+    def experiment(self, ref: ExperimentRef) -> Path:
+        return self.case(ref.case) / "experiments" / ref.experiment
 
     def untrusted_marker(self, case: str) -> Path:
         """The file that says that a case came from elsewhere and its code was not reviewed."""
@@ -187,6 +193,35 @@ class Project:
         parts = sorted(file.relative_to(self.root).parts for file in files)
         return tuple(EvalRef(case=p[1], experiment=p[3], eval=p[5]) for p in parts)
 
+    def cases(self) -> tuple[str, ...]:
+        """Return the cases of the project, sorted by name; a folder is one when it holds a manifest or experiments."""
+        folders = (path for path in (self.root / "cases").glob("*") if not path.name.startswith("."))
+        found = (path for path in folders if (path / "case.yml").exists() or (path / "experiments").is_dir())
+        return tuple(sorted(path.name for path in found))
+
+    def experiments(self) -> tuple[ExperimentRef, ...]:
+        """Return the experiments of the project, sorted by name."""
+        folders = (path for path in self.root.glob("cases/*/experiments/*") if path.is_dir())
+        parts = sorted(path.relative_to(self.root).parts for path in folders if not path.name.startswith("."))
+        return tuple(ExperimentRef(case=p[1], experiment=p[3]) for p in parts)
+
+    def find_case(self, name: str) -> str:
+        """Return the case of that name. Raises UnknownName."""
+        known = self.cases()
+        if name not in known:
+            raise UnknownName("case", name, known)
+        return name
+
+    def find_experiment(self, name: str) -> ExperimentRef:
+        """Return the experiment `<case>/<experiment>`, or of that name alone. Raises UnknownName, AmbiguousName."""
+        known = self.experiments()
+        found = [ref for ref in known if name in {str(ref), ref.experiment}]
+        if len(found) == 1:
+            return found[0]
+        if found:
+            raise AmbiguousName("experiment", name, [str(ref) for ref in found])
+        raise UnknownName("experiment", name, [str(ref) for ref in known] + [ref.experiment for ref in known])
+
     def find_ref(self, name: str) -> EvalRef:
         """Return the eval of that name: `<case>/<experiment>/<eval>` or any unambiguous tail of it.
 
@@ -214,4 +249,4 @@ def find_project(start: Path) -> Project:
     for folder in (start, *start.parents):
         if (folder / "cases").is_dir():
             return Project(folder)
-    raise NoProject(f"{start}: no folder here or above holds cases/; change into a Tamesu project")
+    raise NoProject(f"{start}: no folder here or above holds cases/; change into a project, or `tamesu new case NAME`")

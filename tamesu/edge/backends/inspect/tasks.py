@@ -14,7 +14,7 @@ from inspect_ai.scorer import Score, Scorer, Target
 from inspect_ai.solver import TaskState
 
 from tamesu.base.canonical import digest
-from tamesu.base.errors import Refused, UsageError
+from tamesu.base.errors import Refused, UsageError, meant
 from tamesu.base.model.plan import RunSpec
 from tamesu.inspect_support import bound_staging
 
@@ -47,12 +47,19 @@ def load_task(spec: RunSpec, sources: Path, dataset: Path) -> Task:
     module = _load(sources / spec.task_file, sources)
     function = getattr(module, spec.task_function, None)
     if not callable(function):
-        raise UsageError(f"{spec.task_file}: holds no task '{spec.task_function}'; correct execution.task in eval.yml")
+        hint = meant("task", spec.task_function, _own_tasks(module))
+        raise UsageError(f"{spec.task_file}: holds no task '{spec.task_function}'; {hint} (execution.task in eval.yml)")
     task = function(dataset=str(dataset), **spec.task_args)
     if not isinstance(task, Task):
         raise UsageError(f"{spec.task_file}: '{spec.task_function}' returned no Inspect Task; use @task")
     _refuse_own_settings(spec, task)
     return task
+
+
+def _own_tasks(module: ModuleType) -> list[str]:
+    """Return the functions that the module itself defines."""
+    names = [name for name in vars(module) if not name.startswith("_")]
+    return [name for name in names if getattr(getattr(module, name), "__module__", None) == module.__name__]
 
 
 def _refuse_own_settings(spec: RunSpec, task: Task) -> None:
