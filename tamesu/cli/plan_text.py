@@ -137,7 +137,7 @@ def _forecast(forecast: Forecast) -> str:
         bound = "no bound" if forecast.exposure_usd is None else f"up to {forecast.exposure_usd:.4f} USD"
         price = "free; time" if forecast.usd == 0 else f"{bound}; price and time"
         return f"{label}, {price} not known (no earlier run)"
-    parts = [label, "price not known" if forecast.usd is None else f"about {forecast.usd:.4f} USD"]
+    parts = [label, _expected(forecast)]
     if forecast.usd_per_hour is not None:
         parts[-1] += f" of rent at {forecast.usd_per_hour:.2f} USD/h"
     if forecast.seconds is not None and forecast.pace.concurrency is not None:
@@ -145,6 +145,12 @@ def _forecast(forecast: Forecast) -> str:
     if forecast.single_stream_seconds is not None:
         parts.append(f"{duration(forecast.single_stream_seconds)} one after the other")
     return f"{', '.join(parts)} ({_pilots(forecast.pace)})"
+
+
+def _expected(forecast: Forecast) -> str:
+    if forecast.exposure_usd == 0 and forecast.usd == 0:
+        return "free"
+    return "price not known" if forecast.usd is None else f"about {forecast.usd:.4f} USD"
 
 
 def _pilots(pace: Pace) -> str:
