@@ -182,6 +182,7 @@ class TestIdentity:
 
 
 class TestRun:
+    @pytest.mark.long
     def test_it_locks_first_and_records_the_image(
         self, one_run: ShapesProject, call: Caller, docker: FakeDocker
     ) -> None:

@@ -136,6 +136,7 @@ def test_what_is_written_runs_at_once(tmp_path: Path, call: Caller) -> None:
     assert "No leader is named" in done.out
 
 
+@pytest.mark.long
 def test_with_review_it_runs_and_awaits_review(tmp_path: Path, call: Caller) -> None:
     project = run_new(begun(tmp_path, call, "--with", "review"))
     done = project.tamesu("run")
@@ -164,6 +165,7 @@ EXTRA = """\
 """
 
 
+@pytest.mark.long
 def test_the_scorer_reads_the_last_answer_line_and_fails_no_item_by_its_answer(tmp_path: Path, call: Caller) -> None:
     begun(tmp_path, call)
     with (tmp_path / CASE / "datasets/word-problems-v1/dataset.yml").open("a") as dataset:
