@@ -6,18 +6,9 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 
 from tamesu.base.canonical import Json
+from tamesu.core.parameter_values import KINDS, PROVIDER_DEFAULT
 
-# Checked against the installed Inspect by tests/unit/test_inspect_facts.py.
-CONFIG_FIELDS = frozenset(
-    {
-        "max_tokens", "top_p", "temperature", "stop_seqs", "best_of", "frequency_penalty",
-        "presence_penalty", "logit_bias", "seed", "top_k", "logprobs", "top_logprobs",
-        "prompt_logprobs", "parallel_tool_calls", "internal_tools", "max_tool_output", "cache_prompt",
-        "fail_on_refusal", "verbosity", "effort", "reasoning_effort", "reasoning_mode",
-        "reasoning_tokens", "reasoning_summary", "reasoning_history", "response_schema",
-        "extra_headers", "extra_body", "modalities", "stream_idle_timeout",
-    }
-)  # fmt: skip
+CONFIG_FIELDS = frozenset(KINDS)
 
 REFUSED = {
     "adaptive_connections": "concurrency is explicit; set defaults.concurrency",
@@ -45,7 +36,11 @@ class SplitParameters:
 
 
 def split_parameters(parameters: Mapping[str, Json]) -> SplitParameters:
-    """Return known fields and the rest; an explicit `extra_body` is merged below the unknown names."""
+    """Return known fields and the rest; an explicit `extra_body` is merged below the unknown names.
+
+    What is left to the provider on purpose is in neither.
+    """
+    parameters = {name: value for name, value in parameters.items() if value != PROVIDER_DEFAULT}
     config = {name: value for name, value in parameters.items() if name in CONFIG_FIELDS - {"extra_body"}}
     declared = parameters.get("extra_body")
     unknown = {name: value for name, value in parameters.items() if name not in CONFIG_FIELDS and name not in OWN}

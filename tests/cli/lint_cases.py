@@ -529,6 +529,19 @@ CASES = [
         says="replay/sketcher-large takes no reasoning_effort",
         name="run",
     ),
+    Case("parameter/value", (swap("max_tokens: 800", "max_tokens: -100000"),), "parameters:", name="negative"),
+    Case("parameter/value", (swap("max_tokens: 800", "max_tokens: '800'"),), "parameters:", name="text"),
+    Case("parameter/value", (swap("temperature: 0.7", "temperature: hot"),), "parameters:", name="word"),
+    Case("parameter/value", (swap("temperature: 0.7", "top_p: 1.5"),), "parameters:", name="beyond"),
+    Case("parameter/value", (swap("temperature: 0.7", "logprobs: 1"),), "parameters:", name="flag"),
+    Case("parameter/refused", (swap("temperature: 0.7", "model: gpt-5"),), "parameters:", name="overriding"),
+    Case(
+        "parameter/refused",
+        (swap("temperature: 0.7", "extra_body: {max_tokens: 99999}"),),
+        "parameters:",
+        says="max_tokens",
+        name="in-the-body",
+    ),
 ]
 
 

@@ -109,6 +109,13 @@ class TestWarnings:
         found = findings("\n".join(call(shapes, "lint").out.splitlines()[:-1]))
         assert ("parameter/no-bound", "warning") in {(one.rule, one.severity) for one in found}
 
+    def test_a_misspelled_parameter_is_a_warning(self, shapes: ShapesProject, call: Caller) -> None:
+        """parameter/unknown: it travels as it is, which may be meant."""
+        swap("temperature: 0.7", "temprature: 0.7, min_p: 0.1")(shapes)
+        (line,) = call(shapes, "lint").out.splitlines()[:-1]
+        assert "warning parameter/unknown parameter 'temprature'" in line
+        assert line.endswith("did you mean temperature?")
+
     def test_an_edit_during_a_run_is_a_warning(self, banked_shapes: ShapesProject, call: Caller) -> None:
         """run/edited-in-flight: the run goes on with its copy, and the edit would not be measured."""
         run_id = sorted(banked_shapes.run_ids())[0]

@@ -9,8 +9,7 @@ from tamesu.base.canonical import Json
 from tamesu.base.model.manifest import Eval
 from tamesu.core.lint.remark import Remark
 from tamesu.core.matrix import Setting
-
-PROVIDER_DEFAULT = "provider-default"  # says that a field is left out on purpose
+from tamesu.core.parameter_values import PROVIDER_DEFAULT
 
 _Layer: TypeAlias = tuple[tuple[str | int, ...], Mapping[str, Json]]
 

@@ -99,9 +99,19 @@ EVAL_RULES: dict[str, tuple[str, str, str]] = {
         "Set `parameters.max_tokens`.",
     ),
     "parameter/refused": (
-        "A parameter that is owned by another setting, or that would make figures wrong.",
-        "Two places would decide one thing, or an answer would not be a draw of this model.",
+        "A parameter that is owned by another setting, or that would replace what the plan says.",
+        "Two places would decide one thing, or an answer would not be a draw of this model at this price.",
         "Do what the message says instead.",
+    ),
+    "parameter/unknown": (
+        "A parameter that is nearly one of Inspect's.",
+        "Unknown names travel in the request's body; a misspelled setting would silently not count.",
+        "Use the name that the message gives, or keep the name if the provider knows it.",
+    ),
+    "parameter/value": (
+        "A parameter of a wrong type or out of its bounds, such as `max_tokens: -5` or `temperature: hot`.",
+        "Every call would fail, or the exposure would be computed from nonsense.",
+        "Write what the message says, or `provider-default` to leave the field out on purpose.",
     ),
     "price/contradiction": (
         "An entry of config/models.yml that is free and has a price, or counts replicas of nothing that is rented.",
