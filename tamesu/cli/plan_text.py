@@ -150,7 +150,9 @@ def _forecast(forecast: Forecast) -> str:
 def _expected(forecast: Forecast) -> str:
     if forecast.exposure_usd == 0 and forecast.usd == 0:
         return "free"
-    return "price not known" if forecast.usd is None else f"about {forecast.usd:.4f} USD"
+    if forecast.usd is None:
+        return "price not known" + (" (it changed since)" if forecast.pace is not None else "")
+    return f"about {forecast.usd:.4f} USD"
 
 
 def _pilots(pace: Pace) -> str:

@@ -36,6 +36,8 @@ def chosen(project: Project, name: str | None) -> tuple[EvalRef, ...]:
 
 def say(line: str) -> None:
     """Print one line at once; a reader that went away does not end the work."""
+    if sys.stdout is None:  # closed by the caller
+        return
     with suppress(BrokenPipeError):
         click.echo(line)
         sys.stdout.flush()

@@ -94,7 +94,7 @@ def _in_order(asked: Sequence[str], some: Iterable[str]) -> tuple[str, ...]:
 def _losses(spec: RunSpec, samples: Sequence[SampleEvidence], unknown: int) -> tuple[int, float]:
     """Calls whose cost nobody told, and their upper bound; `unknown` samples may have been in flight as well."""
     calls = sum(_lost_calls(spec, sample) for sample in samples)
-    usd = spec.exposure_usd(calls) if spec.rented else calls * spec.largest_call_usd
+    usd = spec.exposure_usd(calls) if spec.rented else calls * (spec.largest_call_usd or 0.0)
     if spec.priced_by_tokens:
         impossible = sum(sample.usage_problem is not None for sample in samples)
         calls += impossible

@@ -25,6 +25,7 @@ def blockers(
         *_credentials(situation),
         *_images(evaluation),
         *_prices(evaluation, runs),
+        *_ledger(situation),
         *_budget(evaluation, situation, asking),
     )
 
@@ -77,6 +78,16 @@ def _prices(evaluation: Eval, runs: Sequence[RunSpec]) -> Iterator[Blocker]:
     if unbounded:
         fix = "state prices in config/models.yml and set parameters.max_tokens"
         yield Blocker("price", f"{evaluation.file}: nothing bounds what {', '.join(unbounded)} may cost; {fix}")
+
+
+def _ledger(situation: Situation) -> Iterator[Blocker]:
+    settled = situation.balance.spent_usd + situation.balance.lost_usd
+    if situation.recorded_usd > settled + 1e-6:
+        yield Blocker(
+            "ledger",
+            f"runs on disk cost {situation.recorded_usd:.4f} USD but ledger.jsonl knows of {settled:.4f}; restore it "
+            "from version control, or the budget would be spent twice",
+        )
 
 
 def _budget(evaluation: Eval, situation: Situation, asking: Sequence[Launch]) -> Iterator[Blocker]:

@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
+from dataclasses import replace
 from math import fsum
 
 from tamesu.base.model.evidence import RunRecord
-from tamesu.base.model.plan import RunSpec, Slot
+from tamesu.base.model.plan import Price, RunSpec, Slot
 from tamesu.base.model.sizing import Forecast, Pace
 
 _HOUR_SECONDS = 3600
@@ -19,30 +20,41 @@ def forecasts(slots: Sequence[Slot], records: Sequence[RunRecord]) -> tuple[Fore
     return tuple(
         _forecast(
             [slot for slot in slots if (slot.spec.provider, slot.spec.model) == model],
-            measure_pace([record for record in records if (record.provider, record.model) == model]),
+            [record for record in records if (record.provider, record.model) == model],
         )
         for model in models
     )
 
 
-def measure_pace(records: Sequence[RunRecord]) -> Pace | None:
-    """Return what the runs of one model say per item; None without a run that finished an item."""
+def measure_pace(records: Sequence[RunRecord], price: Price | None) -> Pace | None:
+    """Return what the runs of one model say per item; None without a run that finished an item.
+
+    What a run cost counts only while it was paid at the price of now.
+    """
     asked = [record for record in records if record.items]
     if not asked:
         return None
     items = sum(len(record.items) for record in asked)
-    means = [record.spent_usd / len(record.items) for record in asked]
+    priced = [record for record in asked if _same_price(record, price)]
+    means = [record.spent_usd / len(record.items) for record in priced]
     timed = [record for record in asked if record.execution.busy_seconds is not None]
     busy = fsum(record.execution.busy_seconds or 0.0 for record in timed)
     return Pace(
         pilots=len(asked),
         items=items,
-        usd=fsum(record.spent_usd for record in asked) / items,
-        lowest_usd=min(means),
-        highest_usd=max(means),
+        usd=fsum(record.spent_usd for record in priced) / sum(len(record.items) for record in priced)
+        if priced
+        else None,
+        lowest_usd=min(means, default=None),
+        highest_usd=max(means, default=None),
         seconds=busy / sum(len(record.items) for record in timed) if timed else None,
         concurrency=_concurrency(timed),
     )
+
+
+def _same_price(record: RunRecord, price: Price | None) -> bool:
+    then = record.execution.price
+    return then is not None and price is not None and replace(then, source="") == replace(price, source="")
 
 
 def _concurrency(records: Iterable[RunRecord]) -> float | None:
@@ -52,8 +64,9 @@ def _concurrency(records: Iterable[RunRecord]) -> float | None:
     return max(1.0, fsum(execution.busy_seconds or 0.0 for execution in timed) / wall) if timed else None
 
 
-def _forecast(slots: Sequence[Slot], pace: Pace | None) -> Forecast:
+def _forecast(slots: Sequence[Slot], records: Sequence[RunRecord]) -> Forecast:
     spec = slots[0].spec
+    pace = measure_pace(records, spec.price)
     pending = sum(len(slot.pending) for slot in slots)
     single = None if pace is None or pace.seconds is None else pending * pace.seconds
     measured = None if single is None or pace is None or pace.concurrency is None else single / pace.concurrency

@@ -91,23 +91,25 @@ def largest_prompt_bytes(samples: Iterable[Sample]) -> int:
     return max(sizes, default=0)
 
 
-def largest_call_usd(price: Price | None, limits: Limits, parameters: Mapping[str, Json], prompt_bytes: int) -> float:
+def largest_call_usd(
+    price: Price | None, limits: Limits, parameters: Mapping[str, Json], prompt_bytes: int
+) -> float | None:
     """Return an upper bound in US dollars for one call of a sample, the one that may overshoot the limit.
 
-    Output is bounded by `max_tokens`, else by `token_limit`; with neither, by what `cost_limit` buys. Rates are
-    the dearest that a call may reach: without `token_limit` those of the highest tier. On a rented endpoint
+    None when nothing bounds it: no price, or no `max_tokens` (limits of a sample are looked at after a call, so they
+    bound none). Input is the largest first prompt; a task of several turns may send more, see docs/prices.md. Rates
+    are the dearest that a call may reach: without `token_limit` those of the highest tier. On a rented endpoint
     one call may last as long as its sample: `time_limit`, and half of it again for scoring.
     """
-    unbounded = limits.cost_limit or 0.0
     if price is None:
-        return unbounded
+        return None
     if price.free:
         return 0.0
     if price.usd_per_hour is not None:
         return round(price.usd_per_hour * (limits.time_limit or _DAY_SECONDS) * _WITH_SCORING / _HOUR_SECONDS, 9)
-    bound = parameters.get("max_tokens", limits.token_limit)
+    bound = parameters.get("max_tokens")
     if not isinstance(bound, int) or isinstance(bound, bool):
-        return unbounded
+        return None
     rates = rates_up_to(price, None if limits.token_limit is None else max(limits.token_limit, prompt_bytes))
     dearest_input = max(rates.input, rates.cache_write)
     return round((prompt_bytes * dearest_input + bound * rates.output) / _MILLION, 9)

@@ -22,13 +22,15 @@ class MissingCredential:
 class Situation:
     """What lies on disk for an eval: evidence per planned run, other runs, who holds them, the ledger, versions.
 
-    `spent` is in US dollars by run. `untrusted` is the path of the marker of a case that came from elsewhere.
+    `spent` is in US dollars by run, `recorded_usd` what all run.yml on disk say that they cost.
+    `untrusted` is the path of the marker of a case that came from elsewhere.
     """
 
     evidence: Mapping[str, RunEvidence]
     others: tuple[RunRecord, ...]
     balance: Balance
     spent: Mapping[str, float]
+    recorded_usd: float
     missing_credentials: tuple[MissingCredential, ...]
     untrusted: str | None
     strays: tuple[Stray, ...]

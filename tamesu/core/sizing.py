@@ -58,15 +58,15 @@ def _spread(evaluation: Eval, rows: Sequence[ItemRow]) -> _Spread | None:
     groups = [metric_sample(rows_of(measured, cell), policy, policy.primary_metric) for cell in cells_of(measured)]
     seen = [group.observations for group in groups if not group.blocked and group.observations]
     pilots = len({row.run_id for row in measured})
-    return _measured(seen, pilots) if seen else _assumed(evaluation)
+    return (_measured(seen, pilots) if seen else None) or _assumed(evaluation)
 
 
 def _assumed(evaluation: Eval) -> _Spread | None:
     unit = unit_of(evaluation)
     if unit == "rate":
-        return _Spread(_WORST_RATE, _WORST_SPREAD, 0, "worst case, nothing measured yet")
+        return _Spread(_WORST_RATE, _WORST_SPREAD, 0, "worst case, no spread measured yet")
     if unit == "score":
-        return _Spread(None, _WORST_SPREAD, 0, "worst case for scores between 0 and 1, nothing measured yet")
+        return _Spread(None, _WORST_SPREAD, 0, "worst case for scores between 0 and 1, no spread measured yet")
     return None
 
 
@@ -77,7 +77,8 @@ def _measured(seen: Sequence[Sequence[Observation]], pilots: int) -> _Spread | N
     if all(value in (0.0, 1.0) for value in values):
         return _Spread(fsum(values) / len(values), _WORST_SPREAD, items, f"the rate of {told}")
     variances = [variance for variance in map(_variance_of_items, seen) if variance is not None]
-    if not variances:
+    if not any(variances):
+        # items that score alike say nothing about those that would not
         return None
     return _Spread(None, sqrt(fsum(variances) / len(variances)), items, f"the spread between items of {told}")
 
@@ -101,7 +102,7 @@ def _half_width(spread: _Spread | None, items: int) -> float | None:
         interval = wilson(spread.rate, items)
         return (interval.high - interval.low) / 2
     if spread.measured == 0:
-        return half_width_of_known_spread(spread.deviation, items)
+        return min(half_width_of_known_spread(spread.deviation, items), _WORST_SPREAD)
     return half_width_of_mean(spread.deviation, items) if items > 1 else None
 
 

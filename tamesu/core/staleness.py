@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 
 from tamesu.base.model.evidence import RunRecord
 from tamesu.base.model.plan import FoundRun, RunSpec, Slot, SlotState
 from tamesu.core.identity import Difference, differences
 
 _SHOWN_ITEMS = 3
-_SHOWN_FILES = 3
 _KEPT = "kept, never counted"
 
 
@@ -31,32 +30,39 @@ def found_run(record: RunRecord, planned: Sequence[Slot]) -> FoundRun:
     return FoundRun(record.run_id, "stale", causes, redo, _remedy(record, slot.spec, changed, redo))
 
 
-def _remedy(record: RunRecord, spec: RunSpec, changed: Iterable[Difference], redo: float) -> str:
+def _remedy(record: RunRecord, spec: RunSpec, changed: Sequence[Difference], redo: float) -> str:
     """Undoing a change banks the run again and costs nothing, so it is always the cheapest."""
-    values = [change for change in changed if change.name != "repetition" and not _is_content(change.name)]
-    undo = [f"set {change.name} back to {_told(change)}" for change in values]
-    if any(_is_content(change.name) for change in changed):
-        files = _changed_files(record, spec)
-        undo.append(f"put {', '.join(files)} back" if files else "put the files back")
+    undo = dict.fromkeys(step for change in changed for step in _undo(record, spec, change))
     return f"{' and '.join(undo)}, for nothing; or redo {f'for up to {redo:.4f} USD' if redo > 0 else 'for nothing'}"
 
 
-def _told(change: Difference) -> str:
-    return "nothing (remove it)" if change.was is None else str(change.was)
+def _undo(record: RunRecord, spec: RunSpec, change: Difference) -> Iterator[str]:
+    """Files are put back, values set back; what a file says is not repeated."""
+    if change.name == "repetition":
+        return
+    if change.name.startswith("source/"):
+        yield f"{'put' if change.was is not None else 'remove'} {change.name.rpartition('/')[2]}{_back(change)}"
+    elif change.name == "images":
+        yield "put the image references back"
+    elif change.name == "recordings" or change.name.startswith("reference/"):
+        yield f"put the {change.name.partition('/')[0]} back"
+    elif change.name == "dataset":
+        yield from _undo_dataset(record, spec)
+    else:
+        was = "nothing (remove it)" if change.was is None else str(change.was)
+        yield f"set {change.name} back to {was}"
 
 
-def _is_content(name: str) -> bool:
-    return name in {"dataset", "recordings", "images"} or name.startswith(("source/", "reference/"))
+def _back(change: Difference) -> str:
+    return " back" if change.was is not None else ""
 
 
-def _changed_files(record: RunRecord, spec: RunSpec) -> tuple[str, ...]:
-    """The manifest itself is left out: its values are named one by one."""
-    now = {file.path: file.sha256 for file in spec.identity.content}
-    was = record.identity.content
-    changed = [path for path in sorted(set(was) | set(now)) if was.get(path) != now.get(path)]
-    shown = [path.rsplit("/", 1)[-1] for path in changed if not path.endswith("/eval.yml")]
-    more = len(shown) - _SHOWN_FILES
-    return tuple(shown) if more <= 0 else (*shown[:_SHOWN_FILES], f"{more} more files")
+def _undo_dataset(record: RunRecord, spec: RunSpec) -> Iterator[str]:
+    if set(record.items) != set(spec.items):
+        yield f"select the same {len(record.items)} items again"
+        return
+    prompts = _changed_prompts(record, spec)
+    yield f"put {', '.join(prompts)} back" if prompts else "put the dataset back"
 
 
 def _cell(record: RunRecord) -> tuple[str, str, str]:
@@ -82,13 +88,7 @@ def _name_causes(record: RunRecord, slot: RunSpec, changed: Iterable[Difference]
 
 def _dataset_causes(record: RunRecord, slot: RunSpec) -> list[str]:
     """A rendered dataset changed: name the prompt files that did, else the items."""
-    now = {file.path: file.sha256 for file in slot.identity.content}
-    was = record.identity.content
-    prompts = [
-        f"prompt {path.rsplit('/', 1)[-1]} changed"
-        for path in sorted(set(was) | set(now))
-        if "/prompts/" in path and was.get(path) != now.get(path)
-    ]
+    prompts = [f"prompt {name} changed" for name in _changed_prompts(record, slot)]
     before = {name: entry.sample for name, entry in record.items.items()}
     after = slot.sample_digests
     gone = sorted(set(before) - set(after))
@@ -104,7 +104,18 @@ def _dataset_causes(record: RunRecord, slot: RunSpec) -> list[str]:
     return named or prompts or ["the order of the dataset changed"]
 
 
+def _changed_prompts(record: RunRecord, spec: RunSpec) -> list[str]:
+    now = {file.path: file.sha256 for file in spec.identity.content}
+    was = record.identity.content
+    changed = [path for path in sorted(set(was) | set(now)) if was.get(path) != now.get(path)]
+    return [path.rsplit("/", 1)[-1] for path in changed if "/prompts/" in path]
+
+
 def _items(what: str, names: Sequence[str]) -> list[str]:
     shown = [f"dataset item {name} {what}" for name in names[:_SHOWN_ITEMS]]
     more = len(names) - _SHOWN_ITEMS
-    return [*shown, f"{more} more dataset items: {what}"] if more > 0 else shown
+    return (
+        [*shown, f"{more} more dataset items are new" if what == "is new" else f"{more} more dataset items: {what}"]
+        if more > 0
+        else shown
+    )

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass
 
 from tamesu.base.errors import InvalidDocument
@@ -51,9 +52,13 @@ def plan_eval(
     evaluation, runs = valid(read)
     ledger = read_ledger(project.eval(ref).ledger)
     marker = project.untrusted_marker(ref.case)
+    evidence = {spec.run_id: read_evidence(project, spec, cache) for spec in runs.runs}
+    others = other_records(project, ref, (spec.run_id for spec in runs.runs), cache)
+    records = (*(one.record for one in evidence.values() if one.record is not None), *others)
     situation = Situation(
-        evidence={spec.run_id: read_evidence(project, spec, cache) for spec in runs.runs},
-        others=other_records(project, ref, (spec.run_id for spec in runs.runs), cache),
+        evidence=evidence,
+        others=others,
+        recorded_usd=math.fsum(record.spent_usd for record in records),
         strays=held_elsewhere(project, ref, (spec.run_id for spec in runs.runs)),
         balance=balance(ledger),
         spent=spent_by_run(ledger),
@@ -62,9 +67,8 @@ def plan_eval(
         installed_inspect=installed_inspect(),
         pinned_inspect=read.setting.inspect_version,
     )
-    records = tuple(one.record for one in situation.evidence.values() if one.record is not None)
     made = plan(evaluation, runs, situation, grouping, retries)
-    return Planned(evaluation, runs, made, read.findings, (*records, *situation.others))
+    return Planned(evaluation, runs, made, read.findings, records)
 
 
 def digest_cache(project: Project) -> DigestCache:

@@ -100,14 +100,15 @@ class TestWarnings:
         assert summary == "1 eval(s): no errors, 1 warning"
         assert call(shapes, "lint", "--strict").code == 1
 
-    def test_a_call_without_a_bound_is_a_warning(self, shapes: ShapesProject, call: Caller) -> None:
-        text = shapes.manifest.read_text()
-        start, end = text.index("execution:\n"), text.index("defaults:\n")
-        text = text[:start] + text[end:]
-        text = text.replace("task: artifact_bundle", "task: structured_text").replace("max_tokens: 800, ", "")
-        shapes.manifest.write_text(text)
-        found = findings("\n".join(call(shapes, "lint").out.splitlines()[:-1]))
-        assert ("parameter/no-bound", "warning") in {(one.rule, one.severity) for one in found}
+    def test_a_call_without_a_bound_is_a_warning_and_blocks(self, paid_shapes: ShapesProject, call: Caller) -> None:
+        """parameter/no-bound: limits of a sample are looked at after a call, so only max_tokens bounds its price."""
+        swap("max_tokens: 800, ", "")(paid_shapes)
+        found = findings("\n".join(call(paid_shapes, "lint").out.splitlines()[:-1]))
+        assert [(one.rule, one.severity) for one in found] == [("parameter/no-bound", "warning")] * 2
+        (view,) = json.loads(call(paid_shapes, "plan", "--json").out)
+        assert view["exposure_usd"] is None
+        assert [blocker["kind"] for blocker in view["blockers"]] == ["price"]
+        assert "set parameters.max_tokens" in one_line(call(paid_shapes, "run"), 2)
 
     def test_a_misspelled_parameter_is_a_warning(self, shapes: ShapesProject, call: Caller) -> None:
         """parameter/unknown: it travels as it is, which may be meant."""

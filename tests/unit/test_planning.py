@@ -26,6 +26,7 @@ def situation(found: Mapping[str, RunEvidence], **fields: Any) -> Situation:
         "others": (),
         "balance": Balance(0.0, 0.0, 0.0),
         "spent": {},
+        "recorded_usd": 0.0,
         "missing_credentials": (),
         "untrusted": None,
         "strays": (),
@@ -121,6 +122,7 @@ def test_a_launch_is_named_by_what_it_does() -> None:
             {"missing_credentials": (MissingCredential("google", ("GOOGLE_API_KEY", "GEMINI_API_KEY")),)},
             "provider google: GOOGLE_API_KEY or GEMINI_API_KEY is not set; set it in the environment or .env",
         ),
+        ("ledger", {"recorded_usd": 3.5}, "runs on disk cost 3.5000 USD but ledger.jsonl knows of 0.0000; restore it"),
         (
             "untrusted",
             {"untrusted": "cases/a/.untrusted-origin"},

@@ -19,7 +19,26 @@ from tests.factories import POLICY, make_eval, make_spec, scored_slot
 from tests.run_factories import ALL, DONE, ITEMS, record
 
 EXECUTION = ExecutionRecord(
-    "inspect", "0", 1, "0", "3", "openai/model-a", None, None, None, {}, {}, 0, 1, 4, 4, None, False, (), 8.0, 4.0
+    "inspect",
+    "0",
+    1,
+    "0",
+    "3",
+    "openai/model-a",
+    None,
+    None,
+    None,
+    {},
+    {},
+    0,
+    1,
+    4,
+    4,
+    Price(2.0, 8.0),
+    False,
+    (),
+    8.0,
+    4.0,
 )
 
 
@@ -52,7 +71,7 @@ class TestPrecision:
         """1.96 x 0.5 / sqrt(100)."""
         told = size(eval_of(100), planned(100), (), ()).precision
         assert told.half_width == pytest.approx(0.0980, abs=1e-4)
-        assert told.basis == "worst case for scores between 0 and 1, nothing measured yet"
+        assert told.basis == "worst case for scores between 0 and 1, no spread measured yet"
 
     def test_a_rate_is_judged_by_the_worst_rate(self) -> None:
         """Wilson at 50 of 100: 0.4038 to 0.5962."""
@@ -69,6 +88,14 @@ class TestPrecision:
         told = size(eval_of(9), planned(9), rows, ()).precision
         assert told.half_width == pytest.approx(2.306 * 0.2 / 3, abs=1e-4)
         assert told.basis == "the spread between items of 3 items of 1 pilot"
+
+    def test_items_that_score_alike_prove_no_certainty(self) -> None:
+        told = size(eval_of(4), planned(4), rows_of({"a": 0.5, "b": 0.5, "c": 0.5}), ()).precision
+        assert told.half_width == pytest.approx(1.96 * 0.5 / 2, abs=1e-3)
+        assert told.basis.startswith("worst case")
+
+    def test_an_interval_is_no_wider_than_the_scale(self) -> None:
+        assert size(eval_of(1), planned(1), (), ()).precision.half_width == 0.5
 
     def test_a_measured_rate_gives_its_own_interval(self) -> None:
         """Wilson at 90 of 100 instead of 50 of 100."""
@@ -109,7 +136,7 @@ class TestAdvice:
 
 class TestPace:
     def test_runs_are_pooled_by_item(self) -> None:
-        pace = measure_pace([run_of(usd=0.4), run_of(usd=0.8, busy_seconds=16.0)])
+        pace = measure_pace([run_of(usd=0.4), run_of(usd=0.8, busy_seconds=16.0)], Price(2.0, 8.0))
         assert pace is not None
         assert (pace.pilots, pace.items) == (2, 8)
         assert pace.usd == pytest.approx(0.15)
@@ -117,19 +144,25 @@ class TestPace:
         assert pace.seconds == pytest.approx(3.0)
         assert pace.concurrency == pytest.approx(3.0)
 
+    def test_what_was_paid_at_another_price_says_nothing(self) -> None:
+        """Runs that were free before a price was stated would forecast nothing at all."""
+        pace = measure_pace([run_of(usd=0.0, price=Price(0.0, 0.0, free=True))], Price(2.0, 8.0))
+        assert pace is not None
+        assert (pace.usd, pace.lowest_usd, pace.seconds) == (None, None, pytest.approx(2.0))
+
     def test_runs_without_items_say_nothing(self) -> None:
-        assert measure_pace([replace(run_of(), items={})]) is None
+        assert measure_pace([replace(run_of(), items={})], Price(2.0, 8.0)) is None
 
     def test_time_is_not_known_where_it_was_not_measured(self) -> None:
-        pace = measure_pace([run_of(busy_seconds=None, wall_seconds=None)])
+        pace = measure_pace([run_of(busy_seconds=None, wall_seconds=None)], Price(2.0, 8.0))
         assert pace is not None
         assert (pace.seconds, pace.concurrency) == (None, None)
-        adopted = measure_pace([run_of(wall_seconds=None)])
+        adopted = measure_pace([run_of(wall_seconds=None)], Price(2.0, 8.0))
         assert adopted is not None
         assert (adopted.seconds, adopted.concurrency) == (pytest.approx(2.0), None)
 
     def test_a_start_longer_than_its_work_is_no_concurrency_below_one(self) -> None:
-        pace = measure_pace([run_of(busy_seconds=1.0, wall_seconds=10.0)])
+        pace = measure_pace([run_of(busy_seconds=1.0, wall_seconds=10.0)], Price(2.0, 8.0))
         assert pace is not None
         assert pace.concurrency == 1.0
 

@@ -57,7 +57,7 @@ def test_a_stale_run_names_its_cause(
         ({"inspect_version": "0.3.999"}, "set inspect_version back to nothing (remove it)"),
         (
             {"parameter/temperature": 0.8, "source/task.py": "3" * 64},
-            "set parameter/temperature back to 0.7 and put the files back",
+            "set parameter/temperature back to 0.7 and put task.py back",
         ),
     ],
 )

@@ -138,7 +138,7 @@ class RunSpec:
     artifacts: ArtifactPolicy
     policy: Policy
     price: Price | None
-    largest_call_usd: float
+    largest_call_usd: float | None
     items: tuple[str, ...]
     sample_digests: Mapping[str, str]
     assets: Mapping[str, tuple[str, ...]]
@@ -165,7 +165,7 @@ class RunSpec:
     @property
     def bounded(self) -> bool:
         """Whether anything bounds what a sample may cost; without a bound its exposure is not known, never 0."""
-        return not self.paid or self.limits.cost_limit is not None or self.largest_call_usd > 0
+        return not self.paid or self.largest_call_usd is not None
 
     @property
     def exposure_per_sample(self) -> float:
@@ -176,11 +176,12 @@ class RunSpec:
         """Return the most that one attempt at so many samples can cost, in US dollars.
 
         Per sample it is the limit, and the call that trips it. Rent: rounds of `concurrency` samples, each as
-        long as one sample may take, which is what `largest_call_usd` holds then.
+        long as one sample may take, which is what `largest_call_usd` holds then. It means nothing unless `bounded`.
         """
+        largest = self.largest_call_usd or 0.0
         if self.rented:
-            return ceil(samples / self.concurrency) * self.largest_call_usd
-        return ((self.limits.cost_limit or 0.0) + self.largest_call_usd) * samples if self.paid else 0.0
+            return ceil(samples / self.concurrency) * largest
+        return ((self.limits.cost_limit or 0.0) + largest) * samples if self.paid else 0.0
 
     @property
     def endpoint(self) -> str:
@@ -260,7 +261,9 @@ class Stray:
     holder: Holder
 
 
-BlockerKind = Literal["draft", "support", "inspect-version", "credentials", "untrusted", "image", "price", "budget"]
+BlockerKind = Literal[
+    "draft", "support", "inspect-version", "credentials", "untrusted", "image", "price", "ledger", "budget"
+]
 
 
 @dataclass(frozen=True, slots=True)

@@ -20,12 +20,11 @@ _NEAR = 0.8
 
 
 def parameter_remarks(evaluation: Eval) -> Iterator[Remark]:
-    """Yield refused names, recorded models without recordings, and calls whose price nothing bounds."""
+    """Yield names that are refused, values that cannot be, and recorded models without recordings."""
     for place, parameters in parameter_places(evaluation):
         for name, value in parameters.items():
             yield from _parameter((*place, name), name, value)
     yield from _recordings(evaluation)
-    yield from _bounds(evaluation)
 
 
 def _parameter(place: Place, name: str, value: Json) -> Iterator[Remark]:
@@ -77,12 +76,3 @@ def _recordings(evaluation: Eval) -> Iterator[Remark]:
             message = "provider replay needs recorded answers"
             fix = "name their file in `parameters.recordings`"
             yield Remark(("runs", number), "replay/no-recordings", message, fix)
-
-
-def _bounds(evaluation: Eval) -> Iterator[Remark]:
-    """One call per item has no limit in dollars, so `max_tokens` is all that bounds its price."""
-    if evaluation.execution.backend != "native" or evaluation.task == "image_generation":
-        return
-    if not any("max_tokens" in parameters for _, parameters in parameter_places(evaluation)):
-        message = "nothing bounds what a call may cost"
-        yield Remark(("defaults",), "parameter/no-bound", message, "set parameters.max_tokens", "warning")
