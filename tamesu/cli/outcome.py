@@ -57,6 +57,8 @@ def _show_table(summary: EvalSummary) -> None:
     say(summary.leader.sentence)
     if summary.recorded:
         say(summary.recorded)
+    for warning in summary.warnings:
+        say(f"warning: {warning}")
 
 
 def _table(*figures: str) -> Table:

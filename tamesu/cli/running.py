@@ -72,7 +72,7 @@ def _work_off(name: str | None, pay_usd: float | None, retries: Retries) -> None
             ended = _snakemake(project, plan, save_plan(project, plan))
     if ended.disk_full:
         raise SystemExit(2)
-    incomplete = show_outcome(project, [project.find_ref(one.name) for one in plan.evals])
+    incomplete = show_outcome(project, [project.find_ref(one.name) for one in plan.evals]) or bool(plan.left_out)
     if ended.interrupted:
         raise SystemExit(ended.interrupted)
     if incomplete or ended.failed:
@@ -88,20 +88,29 @@ def _plan(
         warn(line)
     if plan.broken:
         raise SystemExit(1)
-    plan = _without_drafts(plan) if name is None else plan
+    plan = _without_others(plan) if name is None else plan
     _refuse(plan, ceiling)
     return plan
 
 
-def _without_drafts(plan: WorkflowPlan) -> WorkflowPlan:
-    """Leave drafts out of a plan over a whole project; asked for by name, a draft is refused instead."""
+def _without_others(plan: WorkflowPlan) -> WorkflowPlan:
+    """Leave out of a plan over a whole project what may not start; asked for by name, it is refused instead.
+
+    A draft is left out with a line. Where nothing else may start either, the first reason refuses all.
+    """
     drafts = {one.name for one in plan.evals if one.draft}
     for name in sorted(drafts):
         say(f"{name}: draft, left out; `tamesu activate {name}` to run it")
+    refused = {launch.eval: launch.refusal for launch in plan.launches if launch.refusal and launch.eval not in drafts}
+    others = any(launch.eval not in drafts and launch.eval not in refused for launch in plan.launches)
+    for name, reason in refused.items() if others else ():
+        warn(f"{name}: left out: {reason}")
+    left_out = drafts | (set(refused) if others else set())
     return replace(
         plan,
-        launches=tuple(launch for launch in plan.launches if launch.eval not in drafts),
-        evals=tuple(one for one in plan.evals if one.name not in drafts),
+        launches=tuple(launch for launch in plan.launches if launch.eval not in left_out),
+        evals=tuple(one for one in plan.evals if one.name not in left_out),
+        left_out=tuple(sorted(left_out - drafts)),
     )
 
 

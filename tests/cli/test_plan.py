@@ -188,3 +188,21 @@ class TestTerminal:
         lines = [line for line in call(banked_shapes, "plan").out.splitlines() if line.startswith("forecast: ")]
         assert len(lines) == 2
         assert all("12 items owed, free, " in line and " one after the other (4 runs" in line for line in lines)
+
+
+def test_one_eval_that_may_not_start_does_not_stop_the_others(one_run: ShapesProject, call: Caller) -> None:
+    """A project is worked off as far as it can be; what was left out is named, and the exit code says so."""
+    blocked = one_run.eval.parent / "blocked"
+    shutil.copytree(one_run.eval, blocked)
+    manifest = blocked / "eval.yml"
+    text = manifest.read_text().replace("name: replayed", "name: blocked")
+    manifest.write_text(
+        text.replace("provider: replay\n    model: sketcher-small", "provider: meta\n    model: muse-spark-1.2")
+    )
+    done = one_run.tamesu("run")
+    assert done.code == 1
+    assert "/blocked: left out: " in done.err
+    assert "provider 'meta' is not called by this version" in done.err
+    assert len(one_run.calls()) == 1
+    line = one_line(call(one_run, "run", "blocked"), 2)
+    assert "provider 'meta' is not called by this version" in line

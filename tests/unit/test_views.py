@@ -258,6 +258,19 @@ def test_money_other_runs_policy_and_failures_are_told() -> None:
             assert told in view
 
 
+def test_items_that_a_limit_stopped_or_that_lack_artifacts_are_told_at_the_top() -> None:
+    """A score of 0 by a cost limit is no finding about the model, and "complete" says nothing about artifacts."""
+    spec = make_spec(["a", "b", "c"], arm="plain")
+    stopped = replace(make_result(spec, "a", 0.0), limit="cost")
+    lacking = replace(make_result(spec, "b"), missing_artifacts=("answer",))
+    summary = make_summary([make_slot(spec, [stopped, lacking, make_result(spec, "c")])])
+    assert len(summary.warnings) == 2
+    for view in views(summary):
+        assert "openai/model-a · plain: 1 of 3 items stopped by a limit (cost)" in view
+        assert "openai/model-a · plain: 1 of 3 items lack required artifacts (answer)" in view
+    assert make_summary([scored_slot(RIGHT)]).warnings == ()
+
+
 def test_the_gallery_is_bounded_and_says_what_it_leaves_out() -> None:
     slot = scored_slot({f"i{n:03d}": 1.0 for n in range(MOST_TILES + 10)})
     thumbnails = {(slot.spec.run_id, item): PNG for item in slot.spec.items}

@@ -55,7 +55,10 @@ class PlannedEval:
 
 @dataclass(frozen=True, slots=True)
 class WorkflowPlan:
-    """Everything rules look up. `invocation` is unique; reservations under it add up to at most `pay_usd`."""
+    """Everything rules look up. `invocation` is unique; reservations under it add up to at most `pay_usd`.
+
+    `broken` are lines about evals that do not read, `left_out` names evals that may not start while others do.
+    """
 
     invocation: str
     pay_usd: float | None
@@ -64,3 +67,4 @@ class WorkflowPlan:
     runs: tuple[PlannedRun, ...]
     evals: tuple[PlannedEval, ...]
     broken: tuple[str, ...] = ()
+    left_out: tuple[str, ...] = ()

@@ -24,6 +24,7 @@ def _sections(summary: EvalSummary) -> Iterable[str]:
     yield f"{markdown(str(summary.ref))}: {markdown(summary.status)}\n"
     if summary.recorded:
         yield f"> **{markdown(summary.recorded)}**\n"
+    yield from (f"> **Warning**: {markdown(warning)}\n" for warning in summary.warnings)
     for text in (summary.question, summary.description):
         if text.strip():
             yield f"{markdown(text)}\n"

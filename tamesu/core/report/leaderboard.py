@@ -18,6 +18,7 @@ def leaderboard_markdown(summary: EvalSummary) -> str:
     ]
     if summary.recorded:
         parts.append(f"> **{markdown(summary.recorded)}**\n")
+    parts += [f"> **Warning**: {markdown(warning)}\n" for warning in summary.warnings]
     if summary.policy_changed:
         parts.append(f"{markdown(summary.policy_changed)}\n")
     order = "from best to worst" if summary.ranked else "in the order of the plan, not ranked"

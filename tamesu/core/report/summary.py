@@ -11,6 +11,7 @@ from tamesu.base.model.plan import FoundRun, SlotState
 from tamesu.core.metrics import CellMetrics, cell_metrics, find_metric
 from tamesu.core.report.comparison import Comparison, Leader, compare, find_leader, order_cells
 from tamesu.core.report.figures import count, usd
+from tamesu.core.report.warnings import cell_warnings
 from tamesu.core.rows import ItemRow, SlotEvidence, build_rows, rows_by_run
 
 RECORDED = "Recorded answers: these figures describe replayed recordings, not live models"
@@ -50,8 +51,8 @@ class EvalSummary:
     """What is known of one evaluation; every view is a function of it.
 
     `headline` names the primary metric, then its companions and the secondary ones; `delivery` those that
-    stand in every report. `recorded` is the banner over replayed answers. `ranked` says that `cells` stand
-    from best to worst; else they stand in plan order. `evidence` is a SHA-256 in hex.
+    stand in every report. `recorded` is the banner over replayed answers, `warnings` stand beside it. `ranked` says
+    that `cells` stand from best to worst; else they stand in plan order. `evidence` is a SHA-256 in hex.
     """
 
     ref: EvalRef
@@ -60,6 +61,7 @@ class EvalSummary:
     description: str
     status: str
     recorded: str | None
+    warnings: tuple[str, ...]
     policy: Policy
     headline: tuple[str, ...]
     delivery: tuple[str, ...]
@@ -115,6 +117,7 @@ def summarise(
         description=evaluation.description,
         status=status,
         recorded=_recorded(slots),
+        warnings=cell_warnings(rows),
         policy=policy,
         headline=headline,
         delivery=delivery,
