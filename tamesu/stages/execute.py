@@ -126,6 +126,9 @@ def _line(spec: RunSpec, attempt: AttemptRecord) -> str:
         parts.append(f"{attempt.failed} failed")
     if spec.paid:
         parts.append(f"{attempt.spent_usd:.4f} USD")
+    reserved = spec.exposure_usd(len(attempt.asked))
+    if attempt.spent_usd > reserved + 1e-9:
+        parts.append(f"more than the {reserved:.4f} USD that were reserved (a later call was larger than the first)")
     recorded = " (recorded)" if spec.provider == "replay" else ""
     why = f": {attempt.error or attempt.failure}" if attempt.error or attempt.failure else ""
     return f"{', '.join(parts)}{recorded}{why}"

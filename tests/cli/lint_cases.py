@@ -271,6 +271,8 @@ CASES = [
     Case("image/not-pinned", source(DOCKERFILE, "ARG BASE\nFROM $BASE\n"), "FROM", DOCKERFILE, name="dockerfile-arg"),
     Case("task/unknown", (swap("task: draw_scene", "task: draw_scen"),), "task: draw_scen", says="no 'draw_scen'"),
     Case("task/unknown", (swap("def draw_scene(", "def draw_other(", TASK),), "task: draw_scene", name="renamed"),
+    Case("task/unknown", (swap("@task\ndef", "def", TASK),), "task: draw_scene", says="carries no @task", name="bare"),
+    Case("task/not-python", (swap("def draw_scene(", "def draw_scene(((", TASK),), "def draw_scene(", TASK),
     Case("task/backend", (swap("backend: inspect", "backend: native"),), "backend:"),
     Case("id/repeated", (swap("id: worked-example", "id: terse"),), "- id: terse", says="terse", name="arm"),
     Case(

@@ -30,7 +30,7 @@ CONTENT = {
     "dataset.yml": "name: things\nitems:\n" + "".join(f"  - {{id: item-{n}, input: x}}\n" for n in range(20)),
     "compose.yaml": f"services:\n  default:\n    image: tool@sha256:{'a' * 64}\n",
     ".json": json.dumps(SCHEMA),
-    ".py": "def rendering_engine(dataset): ...\n",
+    ".py": "@task\ndef rendering_engine(dataset): ...\n",
     ".yml": RUBRIC,
     ".md": "Look closely.\n",
     ".j2": "{{ item.input }}\n",

@@ -203,8 +203,13 @@ EVAL_RULES: dict[str, tuple[str, str, str]] = {
         "An artifact bundle is staged by code, which only Inspect runs.",
         "Set `execution.backend` to the one that the message names.",
     ),
+    "task/not-python": (
+        "The task module is not Python.",
+        "The run would fail at its start.",
+        "Correct the line that the finding names.",
+    ),
     "task/unknown": (
-        "The task module holds no function of that name.",
+        "The task module holds no function of that name, or one without `@task`.",
         "The run would fail at its start.",
         "Use the name of the `@task` function.",
     ),

@@ -8,7 +8,6 @@ from pathlib import Path
 from typing import Any
 
 from tamesu.base.canonical import Json
-from tamesu.base.errors import meant
 from tamesu.base.model.manifest import (
     Acceptance,
     Arm,
@@ -40,7 +39,7 @@ from tamesu.edge.documents.output_schema_reader import check_output_schema, read
 from tamesu.edge.documents.reading import Reading
 from tamesu.edge.documents.rubric_reader import read_rubric
 from tamesu.edge.documents.sources_reader import ReadSources, read_sources
-from tamesu.edge.documents.task_outline import module_names
+from tamesu.edge.documents.task_reader import check_task
 
 
 @dataclass(frozen=True, slots=True)
@@ -108,15 +107,8 @@ class EvalBuilder:
         task = self._target(("execution", "file"), value["file"])
         if task is None:
             return None
-        self._check_task(task, value["task"])
+        check_task(self.reading, self.document, task, value["task"])
         return self._made(value, task, read_sources(self.reading, self.document, value, task))
-
-    def _check_task(self, file: Path, task: str) -> None:
-        """Tell a task that the module does not hold; what only execution can know is left to it."""
-        known = module_names(self.reading.content(file))
-        if known is not None and task not in known:
-            message = f"{file.name} holds no '{task}'"
-            self.reading.note(self.document, ("execution", "task"), "task/unknown", message, meant("task", task, known))
 
     def _made(self, value: dict[str, Any], task: Path | None, read: ReadSources) -> Execution:
         artifacts = value.get("artifacts", {})

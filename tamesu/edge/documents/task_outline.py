@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
 from pathlib import Path
 
 from tamesu.base.errors import UsageError
@@ -45,6 +46,36 @@ def _staged(tree: ast.Module) -> Iterator[StagedRole]:
             given = [argument.value if isinstance(argument, ast.Constant) else None for argument in node.args]
             if len(given) == 4 and isinstance(given[0], str):
                 yield StagedRole(given[0], str(given[3] or ""))
+
+
+@dataclass(frozen=True, slots=True)
+class SyntaxProblem:
+    """Why a module is not Python, and the line, from 1."""
+
+    line: int
+    message: str
+
+
+def syntax_problem(content: bytes) -> SyntaxProblem | None:
+    """Return what keeps a module from being Python; None when it parses."""
+    try:
+        ast.parse(content)
+    except SyntaxError as error:
+        return SyntaxProblem(error.lineno or 1, error.msg)
+    except (ValueError, RecursionError, MemoryError) as error:
+        return SyntaxProblem(1, str(error))
+    return None
+
+
+def task_functions(content: bytes) -> tuple[str, ...]:
+    """Return the functions of a module that carry @task."""
+    return tuple(_decorated(ast.parse(content), "task"))
+
+
+def bare_functions(content: bytes) -> frozenset[str]:
+    """Return the functions at the top level of a module that carry no decorator at all."""
+    functions = [node for node in ast.parse(content).body if isinstance(node, (ast.FunctionDef, ast.AsyncFunctionDef))]
+    return frozenset(node.name for node in functions if not node.decorator_list)
 
 
 def module_names(content: bytes) -> tuple[str, ...] | None:
