@@ -273,6 +273,7 @@ CASES = [
     Case("task/unknown", (swap("def draw_scene(", "def draw_other(", TASK),), "task: draw_scene", name="renamed"),
     Case("task/unknown", (swap("@task\ndef", "def", TASK),), "task: draw_scene", says="carries no @task", name="bare"),
     Case("task/not-python", (swap("def draw_scene(", "def draw_scene(((", TASK),), "def draw_scene(", TASK),
+    Case("review/unlisted-role", (swap("review: render", "review: rendr"),), "review: rendr", says="rendr"),
     Case("task/backend", (swap("backend: inspect", "backend: native"),), "backend:"),
     Case("id/repeated", (swap("id: worked-example", "id: terse"),), "- id: terse", says="terse", name="arm"),
     Case(

@@ -16,6 +16,7 @@ def judgement_remarks(evaluation: Eval) -> Iterator[Remark]:
     """Yield where checks, review, judges, acceptance and metrics contradict each other."""
     yield from _scorers(evaluation)
     yield from _requirements(evaluation)
+    yield from _review_role(evaluation)
     yield from _human(evaluation)
     yield from _metrics(evaluation)
 
@@ -43,6 +44,19 @@ def _requirements(evaluation: Eval) -> Iterator[Remark]:
         message = "acceptance requires 'mechanical' but no scorer is listed"
         fix = "list scorers in evaluation.mechanical, or drop 'mechanical'"
         yield Remark((*_ACCEPTANCE, "requires"), "acceptance/no-scorer", message, fix)
+
+
+def _review_role(evaluation: Eval) -> Iterator[Remark]:
+    artifacts = evaluation.execution.artifacts
+    roles = (*artifacts.required, *artifacts.allowed)
+    if artifacts.review is not None and artifacts.review not in roles:
+        message = f"the role '{artifacts.review}' is neither required nor allowed, so nothing would be there to review"
+        fix = (
+            f"list it under required or allowed, or {nearest(artifacts.review, roles)}"
+            if roles
+            else "list it under required"
+        )
+        yield Remark(("execution", "artifacts", "review"), "review/unlisted-role", message, fix)
 
 
 def _human(evaluation: Eval) -> Iterator[Remark]:

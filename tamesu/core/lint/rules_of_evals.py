@@ -148,6 +148,11 @@ EVAL_RULES: dict[str, tuple[str, str, str]] = {
         "There would be nothing to review.",
         "Name the role in `execution.artifacts.review`.",
     ),
+    "review/unlisted-role": (
+        "`artifacts.review` names a role that is neither required nor allowed.",
+        "A misspelled role is never staged, and review would vanish without a word.",
+        "List the role under `required` or `allowed`, or use the name that the message gives.",
+    ),
     "rubric/reserved-code": (
         "A rubric uses the reason code `none`.",
         "It is reserved for a pass.",
