@@ -89,7 +89,7 @@ def _plan(
     if plan.broken:
         raise SystemExit(1)
     plan = _without_others(plan) if name is None else plan
-    _refuse(plan, ceiling)
+    _refuse(plan, ceiling, name)
     return plan
 
 
@@ -114,7 +114,7 @@ def _without_others(plan: WorkflowPlan) -> WorkflowPlan:
     )
 
 
-def _refuse(plan: WorkflowPlan, ceiling: float) -> None:
+def _refuse(plan: WorkflowPlan, ceiling: float, name: str | None) -> None:
     """Raise before anything starts when some of it may not."""
     refused = [launch.refusal for launch in plan.launches if launch.refusal]
     if refused:
@@ -122,7 +122,8 @@ def _refuse(plan: WorkflowPlan, ceiling: float) -> None:
     exposure = sum(launch.exposure_usd for launch in plan.launches)
     if exposure > ceiling + 1e-9:
         raise BudgetRefused(
-            f"up to {exposure:.4f} USD are owed, above --pay-usd {ceiling:.4f}; raise it or name one eval"
+            f"up to {exposure:.4f} USD are owed, above --pay-usd {ceiling:.4f}; raise it or "
+            f"{'plan less' if name else 'name one eval'}"
         )
 
 

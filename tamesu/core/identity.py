@@ -226,7 +226,7 @@ class Difference:
     now: Json
 
     def __str__(self) -> str:
-        if self.name in {"dataset", "recordings"} or self.name.startswith("source/"):
+        if self.name in {"dataset", "images", "recordings"} or self.name.startswith("source/"):
             return f"{self.name} changed"
         return f"{self.name} changed (was {_short(self.was)}, now {_short(self.now)})"
 
