@@ -52,7 +52,7 @@ KINDS: Mapping[str, Kind] = {
     "modalities": Kind("a list", (list,)),
     "parallel_tool_calls": _FLAG,
     "presence_penalty": Kind("a number", (int, float)),
-    "prompt_logprobs": _whole(0),
+    "prompt_logprobs": Kind("a whole number from 1 to 20", (int,), 1, 20),
     "reasoning_effort": _one_of("none", "minimal", *_EFFORTS),
     "reasoning_history": _one_of("none", "all", "last", "auto"),
     "reasoning_mode": _one_of("standard", "pro"),
