@@ -36,7 +36,7 @@ def is_file(path: Path) -> bool:
 def is_source_like(path: Path) -> bool:
     """Return whether a file is code or says how code is run, by its name."""
     name = path.name.lower()
-    return path.suffix.lower() in _SUFFIXES or name.startswith(("dockerfile", "requirements"))
+    return path.suffix.lower() in _SUFFIXES or name.startswith(("dockerfile", "containerfile", "requirements"))
 
 
 def source_like(folder: Path) -> Iterator[Path]:

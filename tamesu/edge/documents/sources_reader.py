@@ -15,6 +15,7 @@ from tamesu.edge.documents.images.lock_file import lock_path
 from tamesu.edge.documents.images.reader import LockableImage, ReadImages, read_images
 from tamesu.edge.documents.images.survey import Declared
 from tamesu.edge.documents.reading import Reading
+from tamesu.edge.documents.sandboxes import sandbox_files
 from tamesu.edge.documents.source_files import files_below, source_like
 
 _AT = ("execution", "sources")
@@ -44,9 +45,9 @@ def read_sources(reading: Reading, document: Document, execution: dict[str, Any]
     root = Path(os.path.commonpath([path.parent for path in (*files, task)]))
     folders = frozenset((*generation.folders, *scoring.folders))
     named = frozenset((*generation.named, *scoring.named, task))
-    read = read_images(
-        reading, Declared(files | {task}, folders, named, task), root, bool(execution.get("allow_mutable_images"))
-    )
+    sandbox = sandbox_files(reading, document, execution, task, files | {task})
+    every = Declared(files | {task}, folders, named, task, sandbox)
+    read = read_images(reading, every, root, bool(execution.get("allow_mutable_images")))
     sources = Sources(
         root=reading.relative(root) if root != reading.root else "",
         generation=_digests(reading, _executed(generation, read)),

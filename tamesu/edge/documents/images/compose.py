@@ -6,7 +6,7 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
-from tamesu.edge.documents.images.compose_file import Field, Loader, below, remote
+from tamesu.edge.documents.images.compose_file import ComposeFile, Field, Loader, below, remote
 from tamesu.edge.documents.images.dockerfile import BuildInputs, NamedImage, dockerfile_images
 from tamesu.edge.documents.images.instructions import Dockerfile, split_dockerfile
 from tamesu.edge.documents.images.interpolation import Missing, Resolved, Unresolved
@@ -26,6 +26,7 @@ def survey_compose(survey: Survey, path: Path) -> None:
     built: set[str] = set()
     pulled: list[tuple[Path, NamedImage]] = []
     for service in Services(loader).of(file):
+        pulled += [(field.file.path, _named(field)) for field in _image_volumes(service)]
         image = service.last("image")
         name = None if image is None else image.text()
         if service.last("build") is not None:
@@ -35,13 +36,34 @@ def survey_compose(survey: Survey, path: Path) -> None:
         elif image is None or name is None:
             survey.shape(service.own.file.path, service.own.line, f"service '{service.name}' has no image and no build")
         else:
-            pulled.append((image.file.path, NamedImage(image.line, str(image.value), name or _EMPTY)))
+            pulled.append((image.file.path, _named(image)))
+    pulled += [(field.file.path, _named(field)) for field in _models(file)]
     for place, found in pulled:
         if not isinstance(found.reference, str) or _tagged(found.reference) not in built:
             survey.name(place, found)
 
 
 _EMPTY = Unresolved("it resolves to nothing")
+
+
+def _named(field: Field) -> NamedImage:
+    return NamedImage(field.line, str(field.value), field.text() or _EMPTY)
+
+
+def _image_volumes(service: Service) -> Iterator[Field]:
+    """Yield the images that a service mounts as volumes."""
+    for volumes in service.each("volumes"):
+        for number, volume in enumerate(volumes.value if isinstance(volumes.value, list) else ()):
+            if isinstance(volume, dict) and volume.get("type") == "image":
+                yield volumes.inner(number, volume).inner("source", volume.get("source"))
+
+
+def _models(file: ComposeFile) -> Iterator[Field]:
+    """Yield the models of a compose file, which are pulled like images."""
+    models = file.root.inner("models", entries(file.root).get("models"))
+    for name, model in entries(models).items():
+        if isinstance(model, dict):
+            yield models.inner(name, model).inner("model", model.get("model"))
 
 
 def _tagged(name: str) -> str:

@@ -57,6 +57,8 @@ class Services:
         if not isinstance(services.value, dict):
             self.loader.survey.shape(file.path, services.line, "`services` is no mapping of services")
             return
+        if not services.value and include.value is None:
+            self.loader.survey.shape(file.path, services.line, "`services` holds no service")
         for name in services.value:
             layers = self._layers(file, name, ())
             if layers:

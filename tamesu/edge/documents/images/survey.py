@@ -21,12 +21,16 @@ COMPOSE_SHAPE = "image/compose-shape"
 
 @dataclass(frozen=True, slots=True)
 class Declared:
-    """The executed sources: every file, the entries that are folders or single files, and the task's own file."""
+    """The executed sources: every file, the entries that are folders or single files, and the task's own file.
+
+    `sandbox` are the files that configure a sandbox, whatever they are called.
+    """
 
     files: frozenset[Path]
     folders: frozenset[Path]
     named: frozenset[Path]
     task: Path
+    sandbox: frozenset[Path] = frozenset()
 
 
 @dataclass(frozen=True, slots=True)
