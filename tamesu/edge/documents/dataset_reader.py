@@ -86,8 +86,9 @@ def _assets(reading: Reading, document: Document, at: NodePath, written: list[An
     found = []
     for number, name in enumerate(written):
         target = reading.file(document, (*at, number), name)
-        if target is not None:
-            found.append(reading.digest(target))
+        digest = None if target is None else reading.digest(target)
+        if digest is not None:
+            found.append(digest)
     return tuple(found)
 
 

@@ -12,12 +12,15 @@ from typing import TypeVar, cast
 from tamesu.base.canonical import digest_bytes
 from tamesu.base.model.finding import Finding, Severity
 from tamesu.base.model.manifest import FileDigest
-from tamesu.edge.documents.document import Document, DocumentFault, NodePath
+from tamesu.edge.documents.document import START, Document, DocumentFault, NodePath, fault
+from tamesu.edge.documents.regular_files import read_regular_file
 from tamesu.edge.documents.schemas import DocumentKind, validate
 from tamesu.edge.documents.secrets import secret_findings
-from tamesu.edge.documents.yaml_reader import read_yaml
+from tamesu.edge.documents.source_files import is_folder, present
+from tamesu.edge.documents.yaml_reader import MAX_BYTES, read_yaml
 
 T = TypeVar("T")
+_KEEP_INSIDE = "keep every file below the project's folder"
 
 
 @dataclass(frozen=True, slots=True)
@@ -65,17 +68,41 @@ class Reading:
     def failed(self) -> bool:
         return any(finding.severity == "error" for finding in self.findings)
 
-    def content(self, path: Path) -> bytes:
-        """Return a file's bytes and count it as read."""
-        content = path.read_bytes()
+    def content(self, path: Path, most: int | None = None) -> bytes:
+        """Return a file's bytes, `most` at most, and count it as read; everything that is read is read here.
+
+        Raises DocumentFault for a file that leads out of the project, is no regular one, or cannot be read.
+        """
         label = self.relative(path)
+        if not self.contains(path):
+            raise fault(label, START, "path/escapes", "leads out of the project", _KEEP_INSIDE)
+        try:
+            content = read_regular_file(path, most)
+        except OSError as error:
+            raise DocumentFault(self._unreadable(path, error)) from None
         self.files[label] = FileDigest(label, digest_bytes(content), len(content))
         return content
 
-    def digest(self, path: Path) -> FileDigest:
-        """Return a file by content and count it as read."""
-        self.content(path)
-        return self.files[self.relative(path)]
+    def read(self, path: Path, most: int | None = None) -> bytes | None:
+        """Return a file's bytes; None, with a finding, when it cannot be read."""
+        try:
+            return self.content(path, most)
+        except DocumentFault as error:
+            self.findings.append(error.finding)
+            return None
+
+    def digest(self, path: Path) -> FileDigest | None:
+        """Return a file by content; None, with a finding, when it cannot be read."""
+        return None if self.read(path) is None else self.files[self.relative(path)]
+
+    def unreadable(self, error: OSError) -> None:
+        """Add the finding that the file or folder of an error cannot be read."""
+        self.findings.append(self._unreadable(Path(error.filename), error))
+
+    def _unreadable(self, path: Path, error: OSError) -> Finding:
+        fix = "write the file, or correct its path, kind, size or permissions"
+        message = f"cannot be read: {error.strerror}"
+        return Finding(self.relative(path), 1, 1, "error", "file/unreadable", message, fix)
 
     def shared(self, kind: str, path: Path, read: Callable[[Reading, Path], T]) -> T:
         """Return what `read` makes of a path; once per shelf, each time with its findings and files."""
@@ -93,15 +120,10 @@ class Reading:
         """Return a manifest that parses and has the right shape; otherwise None, with findings."""
         label = self.relative(path)
         try:
-            content = self.content(path)
+            content = self.content(path, MAX_BYTES)
             document = read_yaml(label, content)
         except DocumentFault as error:
             self.findings.append(error.finding)
-            return None
-        except OSError as error:
-            fix = "write the file or correct its path"
-            message = f"cannot be read: {error.strerror}"
-            self.findings.append(Finding(label, 1, 1, "error", "file/unreadable", message, fix))
             return None
         self.findings.extend(secret_findings(document, content.decode("utf-8-sig")))
         shape = validate(document, kind)
@@ -127,10 +149,10 @@ class Reading:
         if not _inside(self.root, target) or not self.contains(target):
             self.note(
                 document, path, "path/escapes", f"'{written}' leads out of the project",
-                "keep every file below the project's folder",
+                _KEEP_INSIDE,
             )  # fmt: skip
             return None
-        if not target.exists():
+        if not present(target):
             self.note(
                 document, path, "path/missing", f"'{written}' does not exist",
                 _nearest(target) or f"write {self.relative(target)} or correct the path",
@@ -139,12 +161,12 @@ class Reading:
         return target
 
     def file(self, document: Document, path: NodePath, written: object) -> Path | None:
-        """Return the regular file that a manifest names; otherwise None, with a finding."""
+        """Return the file that a manifest names, whether it can be read or not; otherwise None, with a finding."""
         if not isinstance(written, str):
             self.note(document, path, "path/form", f"{written!r} is no path", "write one path as text")
             return None
         target = self.reference(document, path, written)
-        if target is not None and not target.is_file():
+        if target is not None and is_folder(target):
             self.note(document, path, "path/not-a-file", f"'{written}' is no file", "name a file, not a folder")
             return None
         return target
@@ -157,10 +179,13 @@ class Reading:
             return False
 
     def text(self, path: Path) -> str | None:
-        """Return a text with its BOM removed and LF line ends; None, with a finding, when it is not UTF-8."""
+        """Return a text of at most 8 MiB with its BOM removed and LF line ends; None, with a finding, for any other."""
+        content = self.read(path, MAX_BYTES)
+        if content is None:
+            return None
         try:
-            text = self.content(path).decode("utf-8-sig")
-        except (UnicodeDecodeError, IsADirectoryError):
+            text = content.decode("utf-8-sig")
+        except UnicodeDecodeError:
             label = self.relative(path)
             fix = "save it as UTF-8"
             self.findings.append(Finding(label, 1, 1, "error", "file/encoding", "is not a UTF-8 text", fix))
@@ -170,9 +195,11 @@ class Reading:
 
 def _nearest(target: Path) -> str | None:
     """Name the file beside a missing one that was probably meant."""
-    if not target.parent.is_dir():
+    try:
+        beside = [path.name for path in target.parent.iterdir()]
+    except OSError:
         return None
-    near = difflib.get_close_matches(target.name, [path.name for path in target.parent.iterdir()], n=1)
+    near = difflib.get_close_matches(target.name, beside, n=1)
     return f"did you mean {near[0]}?" if near else None
 
 
