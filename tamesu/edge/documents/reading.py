@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import difflib
+import errno
 import os
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import TypeVar, cast
 
@@ -68,10 +69,11 @@ class Reading:
     def failed(self) -> bool:
         return any(finding.severity == "error" for finding in self.findings)
 
-    def content(self, path: Path, most: int | None = None) -> bytes:
+    def content(self, path: Path, most: int | None = None, too_large: str = "file/unreadable") -> bytes:
         """Return a file's bytes, `most` at most, and count it as read; everything that is read is read here.
 
-        Raises DocumentFault for a file that leads out of the project, is no regular one, or cannot be read.
+        Raises DocumentFault for a file that leads out of the project, is no regular one, or cannot be read, and by
+        the rule `too_large` for one that holds more.
         """
         label = self.relative(path)
         if not self.contains(path):
@@ -79,7 +81,8 @@ class Reading:
         try:
             content = read_regular_file(path, most)
         except OSError as error:
-            raise DocumentFault(self._unreadable(path, error)) from None
+            rule = too_large if error.errno == errno.EFBIG else "file/unreadable"
+            raise DocumentFault(replace(self._unreadable(path, error), rule=rule)) from None
         self.files[label] = FileDigest(label, digest_bytes(content), len(content))
         return content
 
@@ -120,7 +123,7 @@ class Reading:
         """Return a manifest that parses and has the right shape; otherwise None, with findings."""
         label = self.relative(path)
         try:
-            content = self.content(path, MAX_BYTES)
+            content = self.content(path, MAX_BYTES, "yaml/size")
             document = read_yaml(label, content)
         except DocumentFault as error:
             self.findings.append(error.finding)

@@ -11,7 +11,7 @@ from tamesu.edge.documents.images.dockerfile import NamedImage
 from tamesu.edge.documents.images.dockerignore import IgnoreRule
 from tamesu.edge.documents.images.interpolation import Unresolved
 from tamesu.edge.documents.reading import Reading
-from tamesu.edge.documents.yaml_reader import MergeKeys, read_yaml
+from tamesu.edge.documents.yaml_reader import MAX_BYTES, MergeKeys, read_yaml
 
 NOT_PINNED = "image/not-pinned"
 UNDECLARED_CONTEXT = "image/undeclared-context"
@@ -89,7 +89,8 @@ class Survey:
     def yaml(self, path: Path) -> Document | None:
         """Return a YAML file; None, with its finding, when it cannot be read."""
         try:
-            return read_yaml(self.reading.relative(path), self.reading.content(path), merges=MergeKeys.ALLOW)
+            content = self.reading.content(path, MAX_BYTES, "yaml/size")
+            return read_yaml(self.reading.relative(path), content, merges=MergeKeys.ALLOW)
         except DocumentFault as error:
             self.findings.append(error.finding)
             return None
