@@ -100,7 +100,7 @@ def _lint(project: Project, refs: Iterable[EvalRef], others: Iterable[_Manifest]
     return Linted(tuple(sorted(found)), len(refs))
 
 
-def _read(project: Project, manifest: _Manifest, shelf: Shelf) -> list[Finding]:
+def _read(project: Project, manifest: _Manifest, shelf: Shelf) -> tuple[Finding, ...]:
     reading = Reading(project.root, shelf)
     match manifest.kind:
         case DocumentKind.CONFIG | DocumentKind.MODELS:
@@ -111,7 +111,7 @@ def _read(project: Project, manifest: _Manifest, shelf: Shelf) -> list[Finding]:
             reading.shared("rubric", manifest.path, read_rubric)
         case _:
             reading.shared("case", manifest.path, lambda own, path: own.document(path, manifest.kind))
-    return reading.findings
+    return reading.told()
 
 
 def _edited_in_flight(project: Project, ref: EvalRef) -> Iterator[Finding]:

@@ -57,7 +57,7 @@ def read_eval(project: Project, ref: EvalRef, shelf: Shelf | None = None) -> Rea
 
 
 def _read(ref: EvalRef, reading: Reading, evaluation: Eval | None, runs: Matrix | None, setting: Setting) -> ReadEval:
-    findings = tuple(sorted(set(reading.findings)))
+    findings = reading.told()
     files = frozenset(reading.files)
     if reading.failed:
         return ReadEval(ref, findings, None, None, setting, files)

@@ -39,11 +39,11 @@ def read_eval_images(project: Project, ref: EvalRef) -> EvalImages:
         return EvalImages((), (), mutable=False, active=False)
     task = None if document is None else reading.file(document, ("execution", "file"), execution["file"])
     if document is None or task is None:
-        raise InvalidDocument(str(reading.findings[0]))
+        raise InvalidDocument(str(reading.told()[0]))
     read = read_sources(reading, document, execution, task)
     return EvalImages(
         images=read.images,
-        errors=tuple(sorted({finding for finding in reading.findings if finding.severity == "error"})),
+        errors=tuple(finding for finding in reading.told() if finding.severity == "error"),
         mutable=bool(execution.get("allow_mutable_images")),
         active=value.get("status", "active") == "active",
     )

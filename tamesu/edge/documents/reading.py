@@ -5,7 +5,8 @@ from __future__ import annotations
 import difflib
 import errno
 import os
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
+from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import TypeVar, cast
@@ -16,7 +17,7 @@ from tamesu.base.model.manifest import FileDigest
 from tamesu.edge.documents.document import START, Document, DocumentFault, NodePath, fault
 from tamesu.edge.documents.regular_files import read_regular_file
 from tamesu.edge.documents.schemas import DocumentKind, validate
-from tamesu.edge.documents.secrets import secret_findings
+from tamesu.edge.documents.secrets import Secret, masked, secrets_in_fields, secrets_in_text
 from tamesu.edge.documents.source_files import is_folder, present
 from tamesu.edge.documents.yaml_reader import MAX_BYTES, read_yaml
 
@@ -42,12 +43,13 @@ class Shelf:
 
 @dataclass(slots=True)
 class Reading:
-    """The files read so far, by project path, and the findings about them."""
+    """The files read so far, by project path, the findings about them, and the secrets that must not be repeated."""
 
     root: Path
     shelf: Shelf = field(default_factory=Shelf)
     findings: list[Finding] = field(default_factory=list)
     files: dict[str, FileDigest] = field(default_factory=dict)
+    secrets: set[str] = field(default_factory=set)
 
     def relative(self, path: Path) -> str:
         return path.relative_to(self.root).as_posix()
@@ -98,6 +100,28 @@ class Reading:
         """Return a file by content; None, with a finding, when it cannot be read."""
         return None if self.read(path) is None else self.files[self.relative(path)]
 
+    def source(self, path: Path) -> FileDigest | None:
+        """Return an executed source by content and look through its text; None, with a finding, if unreadable."""
+        content = self.read(path)
+        if content is None:
+            return None
+        self._search(self.relative(path), content)
+        return self.files[self.relative(path)]
+
+    def _search(self, label: str, content: bytes) -> None:
+        """Note what has the shape of a secret; what is no text is not searched."""
+        with suppress(UnicodeDecodeError):
+            self._found(secrets_in_text(label, content.decode("utf-8-sig")))
+
+    def _found(self, secrets: Iterable[Secret]) -> None:
+        for secret in secrets:
+            self.secrets.add(secret.value)
+            self.findings.append(secret.finding)
+
+    def told(self) -> tuple[Finding, ...]:
+        """Return the findings as they may be shown: each once, in order, and no secret repeated."""
+        return tuple(sorted({masked(finding, self.secrets) for finding in self.findings}))
+
     def unreadable(self, error: OSError) -> None:
         """Add the finding that the file or folder of an error cannot be read."""
         self.findings.append(self._unreadable(Path(error.filename), error))
@@ -111,9 +135,9 @@ class Reading:
         """Return what `read` makes of a path; once per shelf, each time with its findings and files."""
         known = self.shelf.parts.get((kind, path))
         if known is None:
-            own = Reading(self.root, self.shelf)
+            own = Reading(self.root, self.shelf, secrets=self.secrets)
             value = read(own, path)
-            known = _Shelved(value, tuple(own.findings), own.files)
+            known = _Shelved(value, own.told(), own.files)
             self.shelf.parts[kind, path] = known
         self.findings.extend(known.findings)
         self.files.update(known.files)
@@ -124,11 +148,12 @@ class Reading:
         label = self.relative(path)
         try:
             content = self.content(path, MAX_BYTES, "yaml/size")
+            self._search(label, content)
             document = read_yaml(label, content)
         except DocumentFault as error:
             self.findings.append(error.finding)
             return None
-        self.findings.extend(secret_findings(document, content.decode("utf-8-sig")))
+        self._found(secrets_in_fields(document))
         shape = validate(document, kind)
         self.findings.extend(shape)
         return None if any(finding.severity == "error" for finding in shape) else document
@@ -193,6 +218,7 @@ class Reading:
             fix = "save it as UTF-8"
             self.findings.append(Finding(label, 1, 1, "error", "file/encoding", "is not a UTF-8 text", fix))
             return None
+        self._search(self.relative(path), content)
         return text.replace("\r\n", "\n").replace("\r", "\n")
 
 

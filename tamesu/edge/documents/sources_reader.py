@@ -72,7 +72,7 @@ def _executed(listed: _Listed, read: ReadImages) -> list[Path]:
 
 
 def _digests(reading: Reading, paths: Sequence[Path]) -> tuple[FileDigest, ...]:
-    found = (reading.digest(path) for path in sorted(set(paths)))
+    found = (reading.source(path) for path in sorted(set(paths)))
     return tuple(digest for digest in found if digest is not None)
 
 
