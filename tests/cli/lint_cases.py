@@ -296,6 +296,14 @@ CASES = [
     ),
     Case("task/unknown", (swap("task: draw_scene", "task: draw_scen"),), "task: draw_scen", says="no 'draw_scen'"),
     Case("task/unknown", (swap("def draw_scene(", "def draw_other(", TASK),), "task: draw_scene", name="renamed"),
+    Case(
+        "path/missing",
+        items_file('{"id": "red-sun", "input": "x"}\n{"id": "blue-sun", "input": "x", "assets": ["no.png"]}\n'),
+        '{"id": "blue-sun"',
+        ITEMS,
+        says="'no.png' does not exist",
+        name="asset-of-a-line",
+    ),
     Case("task/backend", (swap("backend: inspect", "backend: native"),), "backend:"),
     Case("id/repeated", (swap("id: worked-example", "id: terse"),), "- id: terse", says="terse", name="arm"),
     Case(

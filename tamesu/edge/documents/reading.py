@@ -158,10 +158,11 @@ class Reading:
         self.findings.extend(shape)
         return None if any(finding.severity == "error" for finding in shape) else document
 
-    def reference(self, document: Document, path: NodePath, written: str) -> Path | None:
+    def reference(self, document: Document, path: NodePath, written: str, base: Path | None = None) -> Path | None:
         """Return the file that a manifest names, inside the project and present; otherwise None, with a finding.
 
-        Paths are relative to the manifest, with forward slashes; symlinks may not lead out either.
+        Paths are relative to `base`, the manifest's folder when left out, with forward slashes; symlinks may not lead
+        out either.
         """
         if "://" in written:
             self.note(document, path, "path/url", f"'{written}' is a URL", "name a file of the project")
@@ -172,8 +173,7 @@ class Reading:
                 "write it relative to this manifest",
             )  # fmt: skip
             return None
-        base = (self.root / document.label).parent
-        target = Path(os.path.normpath(base / written))
+        target = Path(os.path.normpath((base or (self.root / document.label).parent) / written))
         if not _inside(self.root, target) or not self.contains(target):
             self.note(
                 document, path, "path/escapes", f"'{written}' leads out of the project",
@@ -188,12 +188,12 @@ class Reading:
             return None
         return target
 
-    def file(self, document: Document, path: NodePath, written: object) -> Path | None:
+    def file(self, document: Document, path: NodePath, written: object, base: Path | None = None) -> Path | None:
         """Return the file that a manifest names, whether it can be read or not; otherwise None, with a finding."""
         if not isinstance(written, str):
             self.note(document, path, "path/form", f"{written!r} is no path", "write one path as text")
             return None
-        target = self.reference(document, path, written)
+        target = self.reference(document, path, written, base)
         if target is not None and is_folder(target):
             self.note(document, path, "path/not-a-file", f"'{written}' is no file", "name a file, not a folder")
             return None
