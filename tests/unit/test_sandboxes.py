@@ -168,3 +168,18 @@ def test_a_file_outside_the_copy_is_refused(shapes: ShapesProject, tmp_path: Pat
     spec = dataclasses.replace(spec, options={"sandbox": ["docker", "../../inspect/none.yaml"]})
     with pytest.raises(Refused, match="no declared source"):
         chosen_sandbox(spec, tmp_path)
+
+
+@pytest.mark.parametrize(
+    ("text", "rule", "at"),
+    [
+        ("services: {default: {image: 'python:3'}}\n", "image/not-pinned", "image"),
+        ("services: {default: {build: ../elsewhere}}\n", "image/undeclared-context", "build"),
+        ("services: {default: {tty: true}}\n", "image/compose-shape", "default"),
+        ("services: {default: {extends: {service: a, file: b.yml}}}\n", "image/undeclared-file", "file"),
+    ],
+)
+def test_what_is_wrong_in_a_compose_file_has_its_column(text: str, rule: str, at: str, shapes: ShapesProject) -> None:
+    declare(shapes, "compose.yaml", text)
+    places = {(one.line, one.column) for one in read(shapes).findings if one.rule == rule}
+    assert places == {(1, text.index(at) + 1)}

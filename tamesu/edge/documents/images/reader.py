@@ -154,5 +154,7 @@ def _image(reading: Reading, locks: _Locks, root: Path, placed: PlacedImage, mut
 
 def _note(reading: Reading, placed: PlacedImage, message: str, fix: str) -> None:
     label = reading.relative(placed.file)
-    finding = Finding(label, placed.image.line, 1, "error", NOT_PINNED, " ".join(message.split()), fix)
+    finding = Finding(
+        label, placed.image.line, placed.image.column, "error", NOT_PINNED, " ".join(message.split()), fix
+    )
     reading.findings.append(finding)
