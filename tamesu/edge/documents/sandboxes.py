@@ -17,7 +17,7 @@ from tamesu.edge.documents.reading import Reading
 _AT: NodePath = ("execution", "inspect", "sandbox")
 _KNOWN_TYPES = ("docker", "local", "k8s", "podman", "proxmox", "ec2", "modal", "daytona")
 # What Inspect looks for in the task's folder when a sandbox names no file.
-_FOUND_BY_INSPECT = ("compose.yaml", "compose.yml", "docker-compose.yaml", "docker-compose.yml", "Dockerfile")
+FOUND_BY_INSPECT = ("compose.yaml", "compose.yml", "docker-compose.yaml", "docker-compose.yml", "Dockerfile")
 
 
 @dataclass(frozen=True, slots=True)
@@ -96,7 +96,7 @@ def _undeclared(sandbox: Sandbox, written: str) -> Finding:
 
 
 def _takes_default_image(sandbox: Sandbox, task: Path, declared: frozenset[Path]) -> bool:
-    beside = {task.with_name(name) for name in _FOUND_BY_INSPECT}
+    beside = {task.with_name(name) for name in FOUND_BY_INSPECT}
     return sandbox.type == "docker" and sandbox.config is None and not beside & declared
 
 
