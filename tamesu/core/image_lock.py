@@ -6,12 +6,12 @@ from collections.abc import Sequence
 
 
 def locked_content(reference: str, image_id: str, repo_digests: Sequence[str]) -> str:
-    """Return the digest-qualified name of an image, the one of the reference's own repository first.
+    """Return the digest-qualified name of an image in the reference's own repository.
 
-    An image that was neither pulled nor pushed has no such name and is locked by its ID.
+    An image that was neither pulled from there nor pushed has no such name and is locked by its ID.
     """
     own = [name for name in repo_digests if repository(name) == repository(reference)]
-    return min(own or repo_digests, default=image_id)
+    return min(own, default=image_id)
 
 
 def is_locked_content(locked: str, image_id: str, repo_digests: Sequence[str]) -> bool:

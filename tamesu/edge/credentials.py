@@ -28,5 +28,9 @@ def _named_in(env_file: Path) -> frozenset[str]:
         return frozenset()
     from dotenv import dotenv_values
 
-    # without interpolation, so that no other variable is looked up
-    return frozenset(name for name, value in dotenv_values(env_file, interpolate=False).items() if value)
+    try:
+        # without interpolation, so that no other variable is looked up
+        values = dotenv_values(env_file, interpolate=False)
+    except (OSError, UnicodeDecodeError):
+        return frozenset()
+    return frozenset(name for name, value in values.items() if value)

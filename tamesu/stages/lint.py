@@ -51,14 +51,23 @@ def lint_path(project: Project, path: Path) -> Linted:
     refs = tuple(ref for ref in project.refs() if _covers(path, project.eval(ref).folder))
     others = tuple(_manifests(project, path))
     if not refs and not others:
-        label = project.relative(path)
-        shelf = Shelf()
-        refs = tuple(ref for ref in project.refs() if label in read_eval(project, ref, shelf).files)
+        refs = tuple(_readers(project, path))
     if not refs and not others:
         raise UsageError(
             f"{project.relative(path)}: no manifest, and no eval reads it; name an eval, a file or a folder"
         )
     return _lint(project, refs, others)
+
+
+def _readers(project: Project, path: Path) -> Iterator[EvalRef]:
+    """Yield the evals that read a file, and those beside it that have too many errors to tell what they would read."""
+    label = project.relative(path)
+    shelf = Shelf()
+    for ref in project.refs():
+        read = read_eval(project, ref, shelf)
+        experiment = project.eval(ref).folder.parent.parent
+        if label in read.files or (read.evaluation is None and experiment in path.parents):
+            yield ref
 
 
 def _covers(path: Path, folder: Path) -> bool:
@@ -100,7 +109,7 @@ def _lint(project: Project, refs: Iterable[EvalRef], others: Iterable[_Manifest]
     return Linted(tuple(sorted(found)), len(refs))
 
 
-def _read(project: Project, manifest: _Manifest, shelf: Shelf) -> list[Finding]:
+def _read(project: Project, manifest: _Manifest, shelf: Shelf) -> tuple[Finding, ...]:
     reading = Reading(project.root, shelf)
     match manifest.kind:
         case DocumentKind.CONFIG | DocumentKind.MODELS:
@@ -111,7 +120,7 @@ def _read(project: Project, manifest: _Manifest, shelf: Shelf) -> list[Finding]:
             reading.shared("rubric", manifest.path, read_rubric)
         case _:
             reading.shared("case", manifest.path, lambda own, path: own.document(path, manifest.kind))
-    return reading.findings
+    return reading.told()
 
 
 def _edited_in_flight(project: Project, ref: EvalRef) -> Iterator[Finding]:

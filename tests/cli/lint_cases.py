@@ -23,6 +23,7 @@ CSV = DATASET.parent / "items.csv"
 ANSWERS = EXPERIMENT / "recordings/answers.jsonl"
 SCHEMA = EXPERIMENT / "schemas/out.json"
 COMPOSE = EXPERIMENT / "inspect/compose.yaml"
+LOCK = EXPERIMENT / "inspect/compose.lock.yml"
 DOCKERFILE = EXPERIMENT / "inspect/Dockerfile"
 CONFIG = Path("config/config.yaml")
 PRICES = Path("config/models.yml")
@@ -268,12 +269,44 @@ CASES = [
         name="include",
     ),
     Case("image/compose-shape", source(COMPOSE, "version: '3'\n"), "", COMPOSE, name="no-services"),
+    Case("image/compose-shape", source(COMPOSE, "services: {}\n"), "services:", COMPOSE, name="no-service"),
     Case("image/not-pinned", source(DOCKERFILE, "ARG BASE\nFROM $BASE\n"), "FROM", DOCKERFILE, name="dockerfile-arg"),
+    Case(
+        "image/lock",
+        (
+            *source(COMPOSE, "services: {default: {image: 'python:3'}}\n"),
+            write(LOCK, f"images:\n- reference: python:3\n  locked: evil@sha256:{'a' * 64}\n"),
+        ),
+        "locked:",
+        LOCK,
+        says="another repository",
+        name="foreign",
+    ),
+    Case(
+        "image/lock",
+        (
+            *source(COMPOSE, "services: {default: {image: 'python:3'}}\n"),
+            write(LOCK, "images:\n" + f"- reference: python:3\n  locked: {PINNED}\n" * 2),
+        ),
+        "- reference:",
+        LOCK,
+        says="locked twice",
+        name="twice",
+        nth=2,
+    ),
     Case("task/unknown", (swap("task: draw_scene", "task: draw_scen"),), "task: draw_scen", says="no 'draw_scen'"),
     Case("task/unknown", (swap("def draw_scene(", "def draw_other(", TASK),), "task: draw_scene", name="renamed"),
     Case("task/unknown", (swap("@task\ndef", "def", TASK),), "task: draw_scene", says="carries no @task", name="bare"),
     Case("task/not-python", (swap("def draw_scene(", "def draw_scene(((", TASK),), "def draw_scene(", TASK),
     Case("review/unlisted-role", (swap("review: render", "review: rendr"),), "review: rendr", says="rendr"),
+    Case(
+        "path/missing",
+        items_file('{"id": "red-sun", "input": "x"}\n{"id": "blue-sun", "input": "x", "assets": ["no.png"]}\n'),
+        '{"id": "blue-sun"',
+        ITEMS,
+        says="'no.png' does not exist",
+        name="asset-of-a-line",
+    ),
     Case("task/backend", (swap("backend: inspect", "backend: native"),), "backend:"),
     Case("id/repeated", (swap("id: worked-example", "id: terse"),), "- id: terse", says="terse", name="arm"),
     Case(

@@ -182,3 +182,18 @@ class TestForms:
         found = json.loads(done.out or "[]")
         assert (found["runs"][0]["results"] if form == "sarif" else found) == []
         assert DATASET_LINE in shapes.manifest.read_text()
+
+
+def test_a_prompt_stands_for_its_eval_also_when_that_has_an_error(shapes: ShapesProject, call: Caller) -> None:
+    shapes.edit_eval("status: active", "statuss: active")
+    done = call(shapes, "lint", str(SYSTEM))
+    assert (done.code, done.err) == (1, "")
+    assert [(one.file, one.rule) for one in findings(done.out)] == [
+        (MANIFEST.as_posix(), "schema/additionalProperties")
+    ]
+
+
+def test_a_file_of_another_case_does_not_stand_for_an_eval_with_an_error(shapes: ShapesProject, call: Caller) -> None:
+    shapes.edit_eval("status: active", "statuss: active")
+    shapes.path("notes.md").write_text("x\n")
+    assert "no manifest, and no eval reads it" in one_line(call(shapes, "lint", "notes.md"), 2)

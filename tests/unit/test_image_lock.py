@@ -28,10 +28,10 @@ def test_a_repository_is_told_in_full(reference: str, name: str) -> None:
     assert repository(reference) == name
 
 
-def test_the_name_of_the_own_repository_goes_first_and_the_id_last() -> None:
+def test_an_image_is_locked_by_its_name_in_the_own_repository_or_by_its_id() -> None:
     names = (f"a/python@{TWO}", f"python@{TWO}", f"python@{ONE}")
     assert locked_content("python:3", ID, names) == f"python@{ONE}"
-    assert locked_content("mine:3", ID, names) == f"a/python@{TWO}"
+    assert locked_content("mine:3", ID, names) == ID
     assert locked_content("mine:3", ID, ()) == ID
 
 

@@ -40,12 +40,15 @@ from inspect_ai.model import (
 from inspect_ai.model._model import compute_model_cost
 from inspect_ai.scorer import Score, mean, scorer, value_to_float
 from inspect_ai.solver import generate
+from inspect_ai.util._sandbox.docker.docker import DockerSandboxEnvironment
+from inspect_ai.util._sandbox.environment import resolve_sandbox_environment
 
 from tamesu.base.model.plan import Price, PriceTier
 from tamesu.core.parameters import CONFIG_FIELDS, OWN, REFUSED, split_parameters
 from tamesu.edge.backends.inspect.attempt import register_price
 from tamesu.edge.backends.inspect.isolation import kept_environment
 from tamesu.edge.backends.inspect.logs import score_number
+from tamesu.edge.documents.sandboxes import FOUND_BY_INSPECT
 from tests.factories import make_spec
 from tests.ingest.lab import lab, log_path, run_yml, turn
 from tests.projects import ROOT
@@ -129,6 +132,16 @@ class TestTasks:
             "max_sandboxes", "log_images", "sandbox_prebuilt", "approval", "sandbox",
         }  # fmt: skip
         assert wanted <= names
+
+    def test_a_sandbox_is_a_tuple_and_a_list_or_mapping_is_passed_over(self) -> None:
+        spec = resolve_sandbox_environment(("docker", "/copy/compose.yaml"))
+        assert spec is not None
+        assert (spec.type, spec.config) == ("docker", "/copy/compose.yaml")
+        for ignored in (["docker", "compose.yaml"], {"type": "docker", "config": "compose.yaml"}):
+            assert resolve_sandbox_environment(ignored) is None  # type: ignore[arg-type]
+
+    def test_docker_looks_for_these_files_beside_the_task(self) -> None:
+        assert set(DockerSandboxEnvironment.config_files()) == set(FOUND_BY_INSPECT)
 
     def test_limits_in_the_log_have_the_names_that_are_checked(self) -> None:
         limits = {"cost_limit", "time_limit", "token_limit", "turn_limit", "working_limit", "message_limit", "epochs"}

@@ -22,6 +22,7 @@ ELSEWHERE = {
     "run/edited-in-flight": "tests/cli/test_lint_scopes.py",
     "secret/in-manifest": "tests/unit/test_secrets.py",
     "support/missing": "tests/cli/test_lint_scopes.py",
+    "task/sandbox": "tests/unit/test_sandboxes.py",
     "parameter/no-bound": "tests/cli/test_lint_scopes.py",
     "parameter/unknown": "tests/cli/test_lint_scopes.py",
 }

@@ -10,7 +10,8 @@ import string
 
 import pytest
 
-from tamesu.edge.documents.secrets import secret_findings
+from tamesu.base.model.finding import Finding
+from tamesu.edge.documents.secrets import masked, secrets_in_fields, secrets_in_text
 from tamesu.edge.documents.yaml_reader import read_yaml
 
 LETTERS = string.ascii_letters + string.digits
@@ -34,8 +35,9 @@ CANARIES = {
 
 
 def found(text: str) -> list[tuple[int, int, str]]:
-    document = read_yaml("eval.yml", text.encode())
-    return [(one.line, one.column, one.message) for one in secret_findings(document, text)]
+    fields = secrets_in_fields(read_yaml("eval.yml", text.encode()))
+    findings = [secret.finding for secret in (*secrets_in_text("eval.yml", text), *fields)]
+    return [(one.line, one.column, one.message) for one in findings]
 
 
 @pytest.mark.parametrize("issuer", CANARIES)
@@ -46,7 +48,20 @@ def test_a_key_is_found_wherever_it_stands(issuer: str) -> None:
     assert all(CANARIES[issuer] not in message for _, _, message in places)
 
 
-@pytest.mark.parametrize("field", ["api_key", "openai_api_key", "secret", "password", "aws_secret_access_key"])
+@pytest.mark.parametrize(
+    "field",
+    [
+        "token",
+        "auth_token",
+        "x-api-key",
+        "hf_token",
+        "api_key",
+        "openai_api_key",
+        "secret",
+        "password",
+        "aws_secret_access_key",
+    ],
+)
 def test_a_field_named_as_one_that_holds_a_secret(field: str) -> None:
     assert found(f"model_args:\n  {field}: correcthorse\n") == [(2, 3, f"'{field}' looks like a secret")]
 
@@ -61,10 +76,29 @@ def test_a_field_named_as_one_that_holds_a_secret(field: str) -> None:
         "image: registry.example/tool@sha256:" + "0a" * 32,
         "dataset: ../../../../datasets/a-rather-long-name-v1/dataset.yml",
         "password: short",
+        "token: <|endoftext|>",
+        "stop_token: endoftext",
+        "Authorization: Bearer ${SERVICE_TOKEN}",
     ],
 )
 def test_what_manifests_usually_hold_is_none(line: str) -> None:
     assert found(f"{line}\n") == []
+
+
+def test_a_header_with_a_scheme() -> None:
+    assert found("extra_headers: {Authorization: Bearer correcthorse}\n") == [
+        (1, 17, "'Authorization' looks like a secret")
+    ]
+
+
+def test_what_quotes_a_secret_is_masked_also_when_it_is_cut() -> None:
+    key = CANARIES["openai"]
+    quoting = Finding("eval.yml", 1, 1, "error", "path/missing", f"'{key}' is not; '{key[:30]}…'", f"write {key}")
+    shown = masked(quoting, {key})
+    assert (shown.message, shown.fix) == ("'[secret]' is not; '[secret]…'", "write [secret]")
+    assert key not in str(masked(quoting, ()))
+    plain = Finding("eval.yml", 1, 1, "error", "path/missing", "'a.md' does not exist", "write a.md")
+    assert masked(plain, {key}) == plain
 
 
 def test_a_long_line_is_searched_in_bounded_time() -> None:

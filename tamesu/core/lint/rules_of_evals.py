@@ -58,8 +58,13 @@ EVAL_RULES: dict[str, tuple[str, str, str]] = {
         "An image that is not seen would not be part of the run's identity.",
         "Write it as the Compose reference says, in fewer files.",
     ),
+    "image/lock": (
+        "A lock file names one image twice, or locks an image to content of another repository.",
+        "Nobody could tell which content the name stands for.",
+        "Delete the entry and run `tamesu lock`.",
+    ),
     "image/not-pinned": (
-        "A container image is not pinned by a digest, or its name cannot be resolved from the files alone.",
+        "A container image has no digest, cannot be resolved from the files alone, or is Inspect's default.",
         "A tag may name another image tomorrow, and the measurement could not be repeated.",
         "Write `name@sha256:<digest>`, run `tamesu lock`, or set `execution.allow_mutable_images: true`.",
     ),
@@ -69,7 +74,7 @@ EVAL_RULES: dict[str, tuple[str, str, str]] = {
         "Add the folder to `execution.sources`.",
     ),
     "image/undeclared-file": (
-        "A file that a compose file extends, includes or reads is no declared source.",
+        "A file that configures a sandbox, or that a compose file extends, includes or reads, is no declared source.",
         "It would decide which image runs without being part of the run's identity.",
         "Add the file to `execution.sources`.",
     ),
@@ -212,6 +217,11 @@ EVAL_RULES: dict[str, tuple[str, str, str]] = {
         "The task module is not Python.",
         "The run would fail at its start.",
         "Correct the line that the finding names.",
+    ),
+    "task/sandbox": (
+        "A sandbox type that neither Inspect nor a known plug-in brings; a warning.",
+        "A misspelt type ends every run before its first answer.",
+        "Correct the name, or install the plug-in that brings it.",
     ),
     "task/unknown": (
         "The task module holds no function of that name, or one without `@task`.",

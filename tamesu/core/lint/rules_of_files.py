@@ -84,8 +84,8 @@ FILE_RULES: dict[str, tuple[str, str, str]] = {
         "Keep a copy in the project and name that.",
     ),
     "secret/in-manifest": (
-        "A field looks like a secret: by its name, or by the shape of a key that a provider issues.",
-        "Manifests are committed, packed and shared.",
+        "A field's name, or the shape of a key that a provider issues, in a manifest, prompt or source.",
+        "These files are committed, packed and shared.",
         "Remove it, revoke it, and keep it in an environment variable; credentials are read by name.",
     ),
     "yaml/alias": (

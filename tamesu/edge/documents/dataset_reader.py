@@ -22,12 +22,12 @@ def read_dataset(reading: Reading, path: Path) -> Dataset | None:
     if document is None or not isinstance(document.value, dict):
         return None
     value: dict[str, Any] = document.value
-    shared = _assets(reading, document, ("shared_assets",), value.get("shared_assets", []))
+    shared = _assets(reading, document, ("shared_assets",), value.get("shared_assets", []), path.parent)
     if "items_from" in value:
         placed = _items_from(reading, document, str(value["items_from"]))
     else:
         placed = [_Placed(document, ("items", n), item) for n, item in enumerate(value["items"])]
-    items = tuple(_item(reading, document, place, shared) for place in placed)
+    items = tuple(_item(reading, path.parent, place, shared) for place in placed)
     _check_ids(reading, placed)
     return Dataset(path.parent.name, reading.relative(path), items)
 
@@ -62,16 +62,16 @@ def _items_from(reading: Reading, document: Document, written: str) -> list[_Pla
     return placed
 
 
-def _item(reading: Reading, dataset: Document, place: _Placed, shared: tuple[FileDigest, ...]) -> Item:
+def _item(reading: Reading, folder: Path, place: _Placed, shared: tuple[FileDigest, ...]) -> Item:
+    """Return an item; assets of one in a JSONL file are relative to dataset.yml, like all paths of the dataset."""
     value = place.value
-    # assets of an item in a JSONL file are relative to dataset.yml, like all paths of the dataset
-    at = (*place.path, "assets") if place.document is dataset else ("items_from",)
+    at = (*place.path, "assets")
     return Item(
         id=value["id"],
         input=_sorted(value["input"]),
         expected=value.get("expected"),
         metadata={name: _sorted(part) for name, part in sorted(value.get("metadata", {}).items())},
-        assets=(*shared, *_assets(reading, dataset, at, value.get("assets", []))),
+        assets=(*shared, *_assets(reading, place.document, at, value.get("assets", []), folder)),
     )
 
 
@@ -82,12 +82,15 @@ def _sorted(value: Json) -> Json:
     return [_sorted(part) for part in value] if isinstance(value, list) else value
 
 
-def _assets(reading: Reading, document: Document, at: NodePath, written: list[Any]) -> tuple[FileDigest, ...]:
+def _assets(
+    reading: Reading, document: Document, at: NodePath, written: list[Any], folder: Path
+) -> tuple[FileDigest, ...]:
     found = []
     for number, name in enumerate(written):
-        target = reading.file(document, (*at, number), name)
-        if target is not None:
-            found.append(reading.digest(target))
+        target = reading.file(document, (*at, number), name, folder)
+        digest = None if target is None else reading.digest(target)
+        if digest is not None:
+            found.append(digest)
     return tuple(found)
 
 

@@ -146,7 +146,8 @@ class EvalBuilder:
     def _reference(self, path: NodePath, written: Any) -> Reference | None:
         settings = {} if isinstance(written, str) else {k: v for k, v in written.items() if k != "path"}
         target = self._target(path, written if isinstance(written, str) else written.get("path"))
-        return None if target is None else Reference(self.reading.digest(target), settings)
+        digest = None if target is None else self.reading.digest(target)
+        return None if digest is None else Reference(digest, settings)
 
     def _output_schema(self, written: Any) -> OutputSchema | None:
         at = ("output_schema",)
@@ -242,9 +243,10 @@ class EvalBuilder:
         for at, parameters in places:
             if "recordings" in parameters:
                 target = self._target((*at, "recordings"), parameters["recordings"])
-                if target is not None:
+                digest = None if target is None else self.reading.digest(target)
+                if target is not None and digest is not None:
                     self._check_recordings(target)
-                    yield str(parameters["recordings"]), self.reading.digest(target)
+                    yield str(parameters["recordings"]), digest
 
     def _check_recordings(self, path: Path) -> None:
         try:

@@ -42,11 +42,6 @@ def read_eval(project: Project, ref: EvalRef, shelf: Shelf | None = None) -> Rea
     default_task = case.value.get("default_task") if case and isinstance(case.value, dict) else None
     reading.files.clear()  # settings count by value and the case does not: neither is content of the eval
     manifest = project.eval(ref).manifest
-    if not reading.contains(manifest):
-        label = reading.relative(manifest)
-        fix = "keep every file below the project's folder"
-        reading.findings.append(Finding(label, 1, 1, "error", "path/escapes", "leads out of the project", fix))
-        return _read(ref, reading, None, None, setting)
     document = reading.document(manifest, DocumentKind.EVAL)
     if document is None:
         return _read(ref, reading, None, None, setting)
@@ -62,7 +57,7 @@ def read_eval(project: Project, ref: EvalRef, shelf: Shelf | None = None) -> Rea
 
 
 def _read(ref: EvalRef, reading: Reading, evaluation: Eval | None, runs: Matrix | None, setting: Setting) -> ReadEval:
-    findings = tuple(sorted(set(reading.findings)))
+    findings = reading.told()
     files = frozenset(reading.files)
     if reading.failed:
         return ReadEval(ref, findings, None, None, setting, files)

@@ -32,19 +32,18 @@ def read_eval_images(project: Project, ref: EvalRef) -> EvalImages:
     """Return the images of an eval. Raises InvalidDocument when the manifest or its task cannot be read."""
     reading = Reading(project.root)
     manifest = project.eval(ref).manifest
-    document = reading.document(manifest, DocumentKind.EVAL) if reading.contains(manifest) else None
+    document = reading.document(manifest, DocumentKind.EVAL)
     value: Any = {} if document is None else document.value
     execution = value.get("execution", {})
     if document is not None and "file" not in execution:
         return EvalImages((), (), mutable=False, active=False)
     task = None if document is None else reading.file(document, ("execution", "file"), execution["file"])
     if document is None or task is None:
-        why = reading.findings[0] if reading.findings else f"{manifest}: leads out of the project"
-        raise InvalidDocument(str(why))
+        raise InvalidDocument(str(reading.told()[0]))
     read = read_sources(reading, document, execution, task)
     return EvalImages(
         images=read.images,
-        errors=tuple(sorted({finding for finding in reading.findings if finding.severity == "error"})),
+        errors=tuple(finding for finding in reading.told() if finding.severity == "error"),
         mutable=bool(execution.get("allow_mutable_images")),
         active=value.get("status", "active") == "active",
     )

@@ -3,21 +3,26 @@
 from __future__ import annotations
 
 import difflib
+import errno
 import os
-from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field
+from collections.abc import Callable, Iterable, Mapping
+from contextlib import suppress
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import TypeVar, cast
 
 from tamesu.base.canonical import digest_bytes
 from tamesu.base.model.finding import Finding, Severity
 from tamesu.base.model.manifest import FileDigest
-from tamesu.edge.documents.document import Document, DocumentFault, NodePath
+from tamesu.edge.documents.document import START, Document, DocumentFault, NodePath, fault
+from tamesu.edge.documents.regular_files import read_regular_file
 from tamesu.edge.documents.schemas import DocumentKind, validate
-from tamesu.edge.documents.secrets import secret_findings
-from tamesu.edge.documents.yaml_reader import read_yaml
+from tamesu.edge.documents.secrets import Secret, masked, secrets_in_fields, secrets_in_text
+from tamesu.edge.documents.source_files import is_folder, present
+from tamesu.edge.documents.yaml_reader import MAX_BYTES, read_yaml
 
 T = TypeVar("T")
+_KEEP_INSIDE = "keep every file below the project's folder"
 
 
 @dataclass(frozen=True, slots=True)
@@ -38,12 +43,13 @@ class Shelf:
 
 @dataclass(slots=True)
 class Reading:
-    """The files read so far, by project path, and the findings about them."""
+    """The files read so far, by project path, the findings about them, and the secrets that must not be repeated."""
 
     root: Path
     shelf: Shelf = field(default_factory=Shelf)
     findings: list[Finding] = field(default_factory=list)
     files: dict[str, FileDigest] = field(default_factory=dict)
+    secrets: set[str] = field(default_factory=set)
 
     def relative(self, path: Path) -> str:
         return path.relative_to(self.root).as_posix()
@@ -65,25 +71,73 @@ class Reading:
     def failed(self) -> bool:
         return any(finding.severity == "error" for finding in self.findings)
 
-    def content(self, path: Path) -> bytes:
-        """Return a file's bytes and count it as read."""
-        content = path.read_bytes()
+    def content(self, path: Path, most: int | None = None, too_large: str = "file/unreadable") -> bytes:
+        """Return a file's bytes, `most` at most, and count it as read; everything that is read is read here.
+
+        Raises DocumentFault for a file that leads out of the project, is no regular one, or cannot be read, and by
+        the rule `too_large` for one that holds more.
+        """
         label = self.relative(path)
+        if not self.contains(path):
+            raise fault(label, START, "path/escapes", "leads out of the project", _KEEP_INSIDE)
+        try:
+            content = read_regular_file(path, most)
+        except OSError as error:
+            rule = too_large if error.errno == errno.EFBIG else "file/unreadable"
+            raise DocumentFault(replace(self._unreadable(path, error), rule=rule)) from None
         self.files[label] = FileDigest(label, digest_bytes(content), len(content))
         return content
 
-    def digest(self, path: Path) -> FileDigest:
-        """Return a file by content and count it as read."""
-        self.content(path)
+    def read(self, path: Path, most: int | None = None) -> bytes | None:
+        """Return a file's bytes; None, with a finding, when it cannot be read."""
+        try:
+            return self.content(path, most)
+        except DocumentFault as error:
+            self.findings.append(error.finding)
+            return None
+
+    def digest(self, path: Path) -> FileDigest | None:
+        """Return a file by content; None, with a finding, when it cannot be read."""
+        return None if self.read(path) is None else self.files[self.relative(path)]
+
+    def source(self, path: Path) -> FileDigest | None:
+        """Return an executed source by content and look through its text; None, with a finding, if unreadable."""
+        content = self.read(path)
+        if content is None:
+            return None
+        self._search(self.relative(path), content)
         return self.files[self.relative(path)]
+
+    def _search(self, label: str, content: bytes) -> None:
+        """Note what has the shape of a secret; what is no text is not searched."""
+        with suppress(UnicodeDecodeError):
+            self._found(secrets_in_text(label, content.decode("utf-8-sig")))
+
+    def _found(self, secrets: Iterable[Secret]) -> None:
+        for secret in secrets:
+            self.secrets.add(secret.value)
+            self.findings.append(secret.finding)
+
+    def told(self) -> tuple[Finding, ...]:
+        """Return the findings as they may be shown: each once, in order, and no secret repeated."""
+        return tuple(sorted({masked(finding, self.secrets) for finding in self.findings}))
+
+    def unreadable(self, error: OSError) -> None:
+        """Add the finding that the file or folder of an error cannot be read."""
+        self.findings.append(self._unreadable(Path(error.filename), error))
+
+    def _unreadable(self, path: Path, error: OSError) -> Finding:
+        fix = "write the file, or correct its path, kind, size or permissions"
+        message = f"cannot be read: {error.strerror}"
+        return Finding(self.relative(path), 1, 1, "error", "file/unreadable", message, fix)
 
     def shared(self, kind: str, path: Path, read: Callable[[Reading, Path], T]) -> T:
         """Return what `read` makes of a path; once per shelf, each time with its findings and files."""
         known = self.shelf.parts.get((kind, path))
         if known is None:
-            own = Reading(self.root, self.shelf)
+            own = Reading(self.root, self.shelf, secrets=self.secrets)
             value = read(own, path)
-            known = _Shelved(value, tuple(own.findings), own.files)
+            known = _Shelved(value, own.told(), own.files)
             self.shelf.parts[kind, path] = known
         self.findings.extend(known.findings)
         self.files.update(known.files)
@@ -93,25 +147,22 @@ class Reading:
         """Return a manifest that parses and has the right shape; otherwise None, with findings."""
         label = self.relative(path)
         try:
-            content = self.content(path)
+            content = self.content(path, MAX_BYTES, "yaml/size")
+            self._search(label, content)
             document = read_yaml(label, content)
         except DocumentFault as error:
             self.findings.append(error.finding)
             return None
-        except OSError as error:
-            fix = "write the file or correct its path"
-            message = f"cannot be read: {error.strerror}"
-            self.findings.append(Finding(label, 1, 1, "error", "file/unreadable", message, fix))
-            return None
-        self.findings.extend(secret_findings(document, content.decode("utf-8-sig")))
+        self._found(secrets_in_fields(document))
         shape = validate(document, kind)
         self.findings.extend(shape)
         return None if any(finding.severity == "error" for finding in shape) else document
 
-    def reference(self, document: Document, path: NodePath, written: str) -> Path | None:
+    def reference(self, document: Document, path: NodePath, written: str, base: Path | None = None) -> Path | None:
         """Return the file that a manifest names, inside the project and present; otherwise None, with a finding.
 
-        Paths are relative to the manifest, with forward slashes; symlinks may not lead out either.
+        Paths are relative to `base`, the manifest's folder when left out, with forward slashes; symlinks may not lead
+        out either.
         """
         if "://" in written:
             self.note(document, path, "path/url", f"'{written}' is a URL", "name a file of the project")
@@ -122,15 +173,14 @@ class Reading:
                 "write it relative to this manifest",
             )  # fmt: skip
             return None
-        base = (self.root / document.label).parent
-        target = Path(os.path.normpath(base / written))
+        target = Path(os.path.normpath((base or (self.root / document.label).parent) / written))
         if not _inside(self.root, target) or not self.contains(target):
             self.note(
                 document, path, "path/escapes", f"'{written}' leads out of the project",
-                "keep every file below the project's folder",
+                _KEEP_INSIDE,
             )  # fmt: skip
             return None
-        if not target.exists():
+        if not present(target):
             self.note(
                 document, path, "path/missing", f"'{written}' does not exist",
                 _nearest(target) or f"write {self.relative(target)} or correct the path",
@@ -138,13 +188,13 @@ class Reading:
             return None
         return target
 
-    def file(self, document: Document, path: NodePath, written: object) -> Path | None:
-        """Return the regular file that a manifest names; otherwise None, with a finding."""
+    def file(self, document: Document, path: NodePath, written: object, base: Path | None = None) -> Path | None:
+        """Return the file that a manifest names, whether it can be read or not; otherwise None, with a finding."""
         if not isinstance(written, str):
             self.note(document, path, "path/form", f"{written!r} is no path", "write one path as text")
             return None
-        target = self.reference(document, path, written)
-        if target is not None and not target.is_file():
+        target = self.reference(document, path, written, base)
+        if target is not None and is_folder(target):
             self.note(document, path, "path/not-a-file", f"'{written}' is no file", "name a file, not a folder")
             return None
         return target
@@ -157,22 +207,28 @@ class Reading:
             return False
 
     def text(self, path: Path) -> str | None:
-        """Return a text with its BOM removed and LF line ends; None, with a finding, when it is not UTF-8."""
+        """Return a text of at most 8 MiB with its BOM removed and LF line ends; None, with a finding, for any other."""
+        content = self.read(path, MAX_BYTES)
+        if content is None:
+            return None
         try:
-            text = self.content(path).decode("utf-8-sig")
-        except (UnicodeDecodeError, IsADirectoryError):
+            text = content.decode("utf-8-sig")
+        except UnicodeDecodeError:
             label = self.relative(path)
             fix = "save it as UTF-8"
             self.findings.append(Finding(label, 1, 1, "error", "file/encoding", "is not a UTF-8 text", fix))
             return None
+        self._search(self.relative(path), content)
         return text.replace("\r\n", "\n").replace("\r", "\n")
 
 
 def _nearest(target: Path) -> str | None:
     """Name the file beside a missing one that was probably meant."""
-    if not target.parent.is_dir():
+    try:
+        beside = [path.name for path in target.parent.iterdir()]
+    except OSError:
         return None
-    near = difflib.get_close_matches(target.name, [path.name for path in target.parent.iterdir()], n=1)
+    near = difflib.get_close_matches(target.name, beside, n=1)
     return f"did you mean {near[0]}?" if near else None
 
 

@@ -1,11 +1,12 @@
-"""Fields of manifests that look like secrets: shapes of keys that providers issue, and names that hold them."""
+"""What looks like a secret in files: shapes of keys that providers issue, and fields whose names hold them."""
 
 from __future__ import annotations
 
 import functools
 import importlib
 import re
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator
+from dataclasses import dataclass, replace
 
 from tamesu.base.canonical import Json
 from tamesu.base.model.finding import Finding
@@ -44,27 +45,58 @@ _MODEL_KEYS = {
 }
 # Loading the library's patterns takes as long as the rest of lint, so only lines that hold what every issued key
 # has are searched: a long run of letters and digits, a private key's header, or a password in a URL.
-_LONG_RUN = re.compile(r"[\w+=-]{16,}")
+_LONG_RUN = re.compile(r"[\w+-]{16,}")
 _TELLING = re.compile(r"PRIVATE KEY|://[^/\s]{0,200}@")
 _SEARCHED_CHARACTERS = 4096  # of a line; the patterns are not linear in its length
 _HOLDS_SECRET = re.compile(
-    r"(?i)(^|[_-])(api[_-]?key|access[_-]?key|secret([_-]?key)?|password|passwd|access[_-]?token|auth(orization)?)$"
+    r"(?i)(^|[_-])(api[_-]?key|access[_-]?key|secret([_-]?key)?|password|passwd|auth(orization)?"
+    r"|(access|api|auth|bearer|refresh|session|secret|hf|github|gitlab)[_-]?token)$|^token$"
 )
-_VARIABLE = re.compile(r"\$?\{?[A-Z][A-Z0-9_]*\}?")
+_SCHEME = re.compile(r"(?i)(bearer|basic|token)\s+")
+_STAND_IN = re.compile(r"\$?\{?[A-Z][A-Z0-9_]*\}?|<.*>")
+_MASK = "[secret]"
 _SHORTEST = 8
 
 
-def secret_findings(document: Document, text: str) -> Iterator[Finding]:
-    """Yield a finding for each place that looks like a secret; the value itself is never repeated."""
+@dataclass(frozen=True, slots=True)
+class Secret:
+    """What looks like a secret, and the finding about it, which does not repeat it."""
+
+    value: str
+    finding: Finding
+
+
+def secrets_in_text(label: str, text: str) -> Iterator[Secret]:
+    """Yield what has the shape of a key that somebody issues, by lines; time is linear in the text."""
     for number, line in enumerate(text.split("\n"), 1):
         if _worth_searching(line):
-            for kind, column in _shapes(line[:_SEARCHED_CHARACTERS]):
+            for kind, match in _shapes(line[:_SEARCHED_CHARACTERS]):
                 message = f"this looks like a secret ({kind})"
-                yield Finding(document.label, number, column, "error", _RULE, message, _FIX)
-    for path, name in _named(document.value, ()):
+                yield Secret(match.group(), Finding(label, number, match.start() + 1, "error", _RULE, message, _FIX))
+
+
+def secrets_in_fields(document: Document) -> Iterator[Secret]:
+    """Yield the values of fields whose names say that they hold a secret."""
+    for path, name, value in _named(document.value, ()):
         place = document.position(path)
         message = f"'{name}' looks like a secret"
-        yield Finding(document.label, place.line, place.column, "error", _RULE, message, _FIX)
+        yield Secret(value, Finding(document.label, place.line, place.column, "error", _RULE, message, _FIX))
+
+
+def masked(finding: Finding, secrets: Collection[str]) -> Finding:
+    """Return a finding that repeats none of the secrets, nor what is shaped like a model's key."""
+    return replace(finding, message=_masked(finding.message, secrets), fix=_masked(finding.fix, secrets))
+
+
+def _masked(text: str, secrets: Collection[str]) -> str:
+    for secret in sorted(secrets, key=len, reverse=True):
+        text = text.replace(secret, _MASK)
+        # messages shorten what they quote
+        for kept in range(len(secret) - 1, _SHORTEST - 1, -1) if "…" in text else ():
+            text = text.replace(f"{secret[:kept]}…", f"{_MASK}…")
+    for pattern in _MODEL_KEYS.values():
+        text = pattern.sub(_MASK, text)
+    return text
 
 
 def _worth_searching(line: str) -> bool:
@@ -73,23 +105,24 @@ def _worth_searching(line: str) -> bool:
     return mixed or _TELLING.search(line) is not None
 
 
-def _shapes(line: str) -> Iterator[tuple[str, int]]:
-    """Yield the kind and the column, from 1, of everything that has the shape of a secret."""
+def _shapes(line: str) -> Iterator[tuple[str, re.Match[str]]]:
+    """Yield the kind and the match of everything that has the shape of a secret."""
     for kind, pattern in _patterns():
         for match in pattern.finditer(line):
-            yield kind, match.start() + 1
+            yield kind, match
 
 
-def _named(value: Json, path: NodePath) -> Iterator[tuple[NodePath, str]]:
-    """Fields whose name says that they hold a secret, unless the value names a variable."""
+def _named(value: Json, path: NodePath) -> Iterator[tuple[NodePath, str, str]]:
+    """Yield place, name and value of fields named as secrets, unless the value names a variable."""
     if isinstance(value, list):
         for number, part in enumerate(value):
             yield from _named(part, (*path, number))
     elif isinstance(value, dict):
         for name, part in value.items():
             if isinstance(part, str) and _HOLDS_SECRET.search(name):
-                if len(part) >= _SHORTEST and " " not in part and not _VARIABLE.fullmatch(part):
-                    yield (*path, name), name
+                bare = _SCHEME.sub("", part, count=1) if _SCHEME.match(part) else part
+                if len(bare) >= _SHORTEST and " " not in bare and not _STAND_IN.fullmatch(bare):
+                    yield (*path, name), name, bare
             else:
                 yield from _named(part, (*path, name))
 

@@ -13,6 +13,7 @@ from tamesu.core.matrix import ModelKey, Setting, model_key
 from tamesu.edge.documents.document import Document
 from tamesu.edge.documents.reading import Reading
 from tamesu.edge.documents.schemas import DocumentKind
+from tamesu.edge.documents.source_files import present
 
 _SOURCE = "config/models.yml"
 
@@ -25,7 +26,7 @@ def installed_inspect() -> str:
 def read_setting(reading: Reading, config: Path, models: Path) -> Setting:
     """Return the pinned Inspect version (the installed one without a pin) and the models of the project."""
     pinned = installed_inspect()
-    if config.exists():
+    if present(config):
         document = reading.document(config, DocumentKind.CONFIG)
         if document is not None and isinstance(document.value, dict):
             pinned = str(document.value.get("inspect_version", pinned))
@@ -33,7 +34,7 @@ def read_setting(reading: Reading, config: Path, models: Path) -> Setting:
 
 
 def _models(reading: Reading, path: Path) -> Mapping[ModelKey, ModelFacts]:
-    if not path.exists():
+    if not present(path):
         return {}
     document = reading.document(path, DocumentKind.MODELS)
     if document is None or not isinstance(document.value, dict):

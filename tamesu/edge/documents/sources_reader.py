@@ -15,7 +15,8 @@ from tamesu.edge.documents.images.lock_file import lock_path
 from tamesu.edge.documents.images.reader import LockableImage, ReadImages, read_images
 from tamesu.edge.documents.images.survey import Declared
 from tamesu.edge.documents.reading import Reading
-from tamesu.edge.documents.source_files import files_below, source_like
+from tamesu.edge.documents.sandboxes import sandbox_files
+from tamesu.edge.documents.source_files import files_below, is_folder, source_like
 
 _AT = ("execution", "sources")
 
@@ -32,7 +33,7 @@ def read_sources(reading: Reading, document: Document, execution: dict[str, Any]
     """Return the executed sources; findings name what is undeclared, unpinned or tangled."""
     declared = execution.get("sources")
     if declared is None:
-        generation, scoring = _Listed(list(source_like(task.parent))), _Listed()
+        generation, scoring = _Listed(list(source_like(task.parent, reading.unreadable))), _Listed()
     elif isinstance(declared, dict):
         generation = _listed(reading, document, (*_AT, "generation"), declared.get("generation", []))
         scoring = _listed(reading, document, (*_AT, "scoring"), declared.get("scoring", []))
@@ -44,9 +45,9 @@ def read_sources(reading: Reading, document: Document, execution: dict[str, Any]
     root = Path(os.path.commonpath([path.parent for path in (*files, task)]))
     folders = frozenset((*generation.folders, *scoring.folders))
     named = frozenset((*generation.named, *scoring.named, task))
-    read = read_images(
-        reading, Declared(files | {task}, folders, named, task), root, bool(execution.get("allow_mutable_images"))
-    )
+    sandbox = sandbox_files(reading, document, execution, task, files | {task})
+    every = Declared(files | {task}, folders, named, task, sandbox)
+    read = read_images(reading, every, root, bool(execution.get("allow_mutable_images")))
     sources = Sources(
         root=reading.relative(root) if root != reading.root else "",
         generation=_digests(reading, _executed(generation, read)),
@@ -71,7 +72,8 @@ def _executed(listed: _Listed, read: ReadImages) -> list[Path]:
 
 
 def _digests(reading: Reading, paths: Sequence[Path]) -> tuple[FileDigest, ...]:
-    return tuple(reading.digest(path) for path in sorted(set(paths)))
+    found = (reading.source(path) for path in sorted(set(paths)))
+    return tuple(digest for digest in found if digest is not None)
 
 
 def _listed(reading: Reading, document: Document, at: NodePath, written: list[Any]) -> _Listed:
@@ -80,7 +82,7 @@ def _listed(reading: Reading, document: Document, at: NodePath, written: list[An
         target = reading.reference(document, (*at, number), str(name))
         if target is None:
             continue
-        if target.is_dir():
+        if is_folder(target):
             found.folders.append(target)
             found.files.extend(_contained(reading, document, (*at, number), target))
         else:
@@ -91,7 +93,7 @@ def _listed(reading: Reading, document: Document, at: NodePath, written: list[An
 
 def _contained(reading: Reading, document: Document, at: NodePath, folder: Path) -> Iterator[Path]:
     """Yield the files of a declared folder; a link out of the project is noted and left out."""
-    for path in files_below(folder):
+    for path in files_below(folder, reading.unreadable):
         if reading.contains(path):
             yield path
         else:
@@ -108,7 +110,7 @@ def _check_complete(reading: Reading, document: Document, task: Path, declared: 
             "add it to execution.sources",
         )  # fmt: skip
     locks = {lock_path(source) for source in declared}
-    for path in source_like(task.parent):
+    for path in source_like(task.parent, reading.unreadable):
         if path not in declared and path not in locks and path != task:
             reading.note(
                 document, _AT, "sources/undeclared", f"{reading.relative(path)} lies beside the task undeclared",
@@ -124,16 +126,16 @@ def _check_imports(
     for path in generation:
         if path == task or path.suffix != ".py" or not names:
             continue
-        for name in sorted(_imported(path) & names):
+        for name in sorted(_imported(reading.read(path) or b"") & names):
             reading.note(
                 document, (*_AT, "generation"), "sources/scoring-imported",
                 f"{path.name} imports the scoring source {name}.py", f"declare {name}.py under generation",
             )  # fmt: skip
 
 
-def _imported(path: Path) -> set[str]:
+def _imported(module: bytes) -> set[str]:
     try:
-        tree = ast.parse(path.read_bytes())
+        tree = ast.parse(module)
     except (SyntaxError, ValueError):
         return set()
     names: set[str] = set()

@@ -9,14 +9,17 @@ from pathlib import Path
 
 from tamesu.base.errors import UsageError
 from tamesu.core.scaffold import StagedRole, TaskOutline
+from tamesu.edge.documents.regular_files import read_regular_file
 
 
 def read_task_outline(path: Path, label: str) -> TaskOutline:
     """Return the outline of a task module. Raises UsageError when it does not parse or declares no task or scorer."""
     try:
-        tree = ast.parse(path.read_bytes())
+        tree = ast.parse(read_regular_file(path))
     except FileNotFoundError:
         raise UsageError(f"{label}: does not exist; write the Inspect task of this experiment first") from None
+    except OSError as error:
+        raise UsageError(f"{label}: cannot be read: {error.strerror}; correct that first") from None
     except (SyntaxError, ValueError) as error:
         line = getattr(error, "lineno", None) or 1
         raise UsageError(f"{label}:{line}: is not Python: {getattr(error, 'msg', error)}; correct it first") from None

@@ -15,7 +15,9 @@ _AT = ("execution", "task")
 
 def check_task(reading: Reading, document: Document, file: Path, task: str) -> None:
     """Tell a module that is not Python and a task that it does not hold; what only execution can know is left to it."""
-    content = reading.content(file)
+    content = reading.read(file)
+    if content is None:
+        return
     problem = syntax_problem(content)
     if problem is not None:
         label, message = reading.relative(file), f"is not Python: {problem.message}"

@@ -22,6 +22,7 @@ from tamesu.base.errors import TamesuError
 from tamesu.base.model.evidence import Fault
 from tamesu.base.model.plan import Price, RunSpec
 from tamesu.core.pricing import rates_up_to
+from tamesu.edge.backends.inspect.sandbox_option import chosen_sandbox
 from tamesu.edge.backends.inspect.settings import generate_config, limit_fields, log_metadata
 from tamesu.edge.backends.inspect.tasks import bind_scorers, load_task, message_limit
 from tamesu.edge.backends.protocol import AttemptRequest
@@ -86,7 +87,7 @@ def _evaluate(request: AttemptRequest) -> None:
         acp_server=False,
         tags=_texts(options.get("tags")),
         **{name: options[name] for name in _PROCESS_OPTIONS if name in options},  # type: ignore[arg-type]
-        **({"sandbox": options["sandbox"]} if "sandbox" in options else {}),  # type: ignore[arg-type]
+        sandbox=chosen_sandbox(spec, paths.sources),
     )
 
 

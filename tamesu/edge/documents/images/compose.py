@@ -6,7 +6,8 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
-from tamesu.edge.documents.images.compose_file import Field, Loader, below, remote
+from tamesu.edge.documents.document import Position
+from tamesu.edge.documents.images.compose_file import ComposeFile, Field, Loader, below, remote
 from tamesu.edge.documents.images.dockerfile import BuildInputs, NamedImage, dockerfile_images
 from tamesu.edge.documents.images.instructions import Dockerfile, split_dockerfile
 from tamesu.edge.documents.images.interpolation import Missing, Resolved, Unresolved
@@ -26,6 +27,7 @@ def survey_compose(survey: Survey, path: Path) -> None:
     built: set[str] = set()
     pulled: list[tuple[Path, NamedImage]] = []
     for service in Services(loader).of(file):
+        pulled += [(field.file.path, _named(field)) for field in _image_volumes(service)]
         image = service.last("image")
         name = None if image is None else image.text()
         if service.last("build") is not None:
@@ -33,15 +35,38 @@ def survey_compose(survey: Survey, path: Path) -> None:
             # beside a build, the image is the name that the result gets
             built.update([_tagged(name)] if isinstance(name, str) else [])
         elif image is None or name is None:
-            survey.shape(service.own.file.path, service.own.line, f"service '{service.name}' has no image and no build")
+            survey.shape(
+                service.own.file.path, service.own.position, f"service '{service.name}' has no image and no build"
+            )
         else:
-            pulled.append((image.file.path, NamedImage(image.line, str(image.value), name or _EMPTY)))
+            pulled.append((image.file.path, _named(image)))
+    pulled += [(field.file.path, _named(field)) for field in _models(file)]
     for place, found in pulled:
         if not isinstance(found.reference, str) or _tagged(found.reference) not in built:
             survey.name(place, found)
 
 
 _EMPTY = Unresolved("it resolves to nothing")
+
+
+def _named(field: Field) -> NamedImage:
+    return NamedImage(field.line, str(field.value), field.text() or _EMPTY, field.position.column)
+
+
+def _image_volumes(service: Service) -> Iterator[Field]:
+    """Yield the images that a service mounts as volumes."""
+    for volumes in service.each("volumes"):
+        for number, volume in enumerate(volumes.value if isinstance(volumes.value, list) else ()):
+            if isinstance(volume, dict) and volume.get("type") == "image":
+                yield volumes.inner(number, volume).inner("source", volume.get("source"))
+
+
+def _models(file: ComposeFile) -> Iterator[Field]:
+    """Yield the models of a compose file, which are pulled like images."""
+    models = file.root.inner("models", entries(file.root).get("models"))
+    for name, model in entries(models).items():
+        if isinstance(model, dict):
+            yield models.inner(name, model).inner("model", model.get("model"))
 
 
 def _tagged(name: str) -> str:
@@ -74,7 +99,7 @@ def survey_build(survey: Survey, service: Service) -> None:
             arguments |= dict(_pairs(survey, at.inner("args", at.value.get("args"))))
             contexts |= dict(_pairs(survey, at.inner("additional_contexts", at.value.get("additional_contexts"))))
         else:
-            survey.shape(at.file.path, at.line, "`build` is neither a folder nor a mapping")
+            survey.shape(at.file.path, at.position, "`build` is neither a folder nor a mapping")
     _survey(_Build(survey, fields, arguments, contexts, at))
 
 
@@ -88,7 +113,7 @@ def _pairs(survey: Survey, field: Field) -> Iterator[tuple[str, Field]]:
             name, assigned, rest = str(value).partition("=")
             yield name, field.inner(number, rest if assigned else None)
     elif field.value is not None:
-        survey.shape(field.file.path, field.line, "is neither a mapping nor a list of `name=value`")
+        survey.shape(field.file.path, field.position, "is neither a mapping nor a list of `name=value`")
 
 
 def _survey(build: _Build) -> None:
@@ -106,8 +131,8 @@ def _survey(build: _Build) -> None:
         build.survey.contexts.append(BuildContext(context, dockerfile, *_place(build.fields.get("context", build.at))))
 
 
-def _place(field: Field) -> tuple[Path, int]:
-    return field.file.path, field.line
+def _place(field: Field) -> tuple[Path, Position]:
+    return field.file.path, field.position
 
 
 def _arguments(build: _Build) -> Iterator[tuple[str, Resolved]]:
@@ -135,7 +160,8 @@ def _context(survey: Survey, field: Field | None, at: Field) -> Path | None:
 def _named_context(survey: Survey, field: Field) -> None:
     written = field.text()
     if isinstance(written, str) and written.startswith(_IMAGE_CONTEXT):
-        survey.name(field.file.path, NamedImage(field.line, written, written.removeprefix(_IMAGE_CONTEXT)))
+        reference = written.removeprefix(_IMAGE_CONTEXT)
+        survey.name(field.file.path, NamedImage(field.line, written, reference, field.position.column))
     elif isinstance(written, str) and written.startswith(_SERVICE_CONTEXT):
         return  # that service is built by this project
     else:
@@ -182,10 +208,12 @@ def _name_all(survey: Survey, path: Path, dockerfile: Dockerfile, inputs: BuildI
     """Add the images of a Dockerfile whose first line stands below `above` lines."""
     directives = dockerfile.directives
     if dockerfile.unclosed is not None:
-        survey.unpinned(path, above + dockerfile.unclosed, "Dockerfile", "a heredoc that starts here never ends")
+        survey.unpinned(
+            path, Position(above + dockerfile.unclosed, 1), "Dockerfile", "a heredoc that starts here never ends"
+        )
     if directives.syntax is not None and "@sha256:" not in directives.syntax:
         survey.note(
-            path, above + directives.syntax_line, NOT_PINNED,
+            path, Position(above + directives.syntax_line, 1), NOT_PINNED,
             f"the syntax image '{directives.syntax}' reads this file and is not pinned",
             "delete the line, or write name@sha256:<digest>", "warning",
         )  # fmt: skip

@@ -10,7 +10,7 @@ from pathlib import Path
 
 from tamesu.base.canonical import Json
 from tamesu.edge.backends.inspect.isolation import differs_between_executions
-from tamesu.edge.documents.document import Document, NodePath
+from tamesu.edge.documents.document import Document, NodePath, Position
 from tamesu.edge.documents.images.env_file import read_env
 from tamesu.edge.documents.images.interpolation import COMPOSE, Lookup, Missing, Resolved, Unresolved, interpolate
 from tamesu.edge.documents.images.survey import Survey
@@ -31,7 +31,11 @@ class Field:
 
     @property
     def line(self) -> int:
-        return self.file.document.position(self.at).line
+        return self.position.line
+
+    @property
+    def position(self) -> Position:
+        return self.file.document.position(self.at)
 
     def inner(self, step: str | int, value: Json) -> Field:
         """Return a part of this value."""
@@ -128,15 +132,15 @@ class Loader:
         """Return the declared file that a value names; None, with a finding, when there is none."""
         written = naming.text()
         if isinstance(written, Unresolved):
-            self.survey.unpinned(naming.file.path, naming.line, str(naming.value), written.why)
+            self.survey.unpinned(naming.file.path, naming.position, str(naming.value), written.why)
             return None
         path = below(naming.file.folder, written)
         if remote(written) or not self.survey.usable(path):
-            self.survey.undeclared(naming.file.path, naming.line, written)
+            self.survey.undeclared(naming.file.path, naming.position, written)
             return None
         self.openings += 1
         if len(self.opened) > MAX_FILES or self.openings > MAX_OPENINGS:
-            self.survey.shape(naming.file.path, naming.line, "too many files are extended or included")
+            self.survey.shape(naming.file.path, naming.position, "too many files are extended or included")
             return None
         self.survey.reached.add(path)
         return path

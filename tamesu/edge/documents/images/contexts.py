@@ -20,7 +20,7 @@ def check_context(survey: Survey, context: BuildContext) -> None:
         if all(path in survey.declared.files for path in kept):
             return
     survey.note(
-        context.file, context.line, UNDECLARED_CONTEXT,
+        context.file, context.position, UNDECLARED_CONTEXT,
         f"the build context '{_shown(survey, folder)}' is no declared folder",
         "add the folder to execution.sources, inside the project",
     )  # fmt: skip

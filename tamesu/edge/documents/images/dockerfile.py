@@ -25,11 +25,12 @@ _NOTHING = "scratch"
 
 @dataclass(frozen=True, slots=True)
 class NamedImage:
-    """An image that a file names: its line, the words as written, and the reference or why there is none."""
+    """An image that a file names: its place, the words as written, and the reference or why there is none."""
 
     line: int
     written: str
     reference: Resolved
+    column: int = 1
 
 
 @dataclass(frozen=True, slots=True)

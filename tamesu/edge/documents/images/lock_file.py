@@ -8,9 +8,12 @@ from typing import Any
 
 import yaml
 
+from tamesu.core.image_lock import repository
 from tamesu.edge.documents.reading import Reading
 from tamesu.edge.documents.schemas import DocumentKind
 
+_RULE = "image/lock"
+_FIX = "delete the entry and run `tamesu lock`"
 SUFFIX = ".lock.yml"
 _HEAD = "# Written by `tamesu lock`; commit it beside the file whose images it names.\n"
 
@@ -24,8 +27,20 @@ def lock_path(source: Path) -> Path:
 def read_lock(reading: Reading, path: Path) -> Mapping[str, str]:
     """Return the locked references; empty, with findings, for a file that is no lock."""
     document = reading.document(path, DocumentKind.IMAGE_LOCK)
-    value: Any = None if document is None else document.value
-    return {} if value is None else {entry["reference"]: entry["locked"] for entry in value["images"]}
+    if document is None:
+        return {}
+    value: Any = document.value
+    locked: dict[str, str] = {}
+    for number, entry in enumerate(value["images"]):
+        reference, content = entry["reference"], entry["locked"]
+        if reference in locked:
+            message = f"'{reference}' is locked twice"
+            reading.note(document, ("images", number, "reference"), _RULE, message, _FIX)
+        if "@" in content and repository(content) != repository(reference):
+            message = f"'{reference}' is locked to another repository, {repository(content)}"
+            reading.note(document, ("images", number, "locked"), _RULE, message, _FIX)
+        locked.setdefault(reference, content)
+    return locked
 
 
 def lock_bytes(locked: Mapping[str, str] | Iterable[tuple[str, str]]) -> bytes:

@@ -45,7 +45,7 @@ def read_images(reading: Reading, declared: Declared, root: Path, mutable: bool)
     `root` is the common folder that paths of images start from. `mutable` says that an unpinned image is no
     finding; one that cannot be resolved always is.
     """
-    surveys = _kept(dict(_surveys(reading, declared)))
+    surveys = _kept(dict(_surveys(reading, declared)), declared.sandbox)
     images: list[PlacedImage] = []
     contexts: list[BuildContext] = []
     sources: set[Path] = set()
@@ -69,7 +69,9 @@ def _surveys(reading: Reading, declared: Declared) -> Iterator[tuple[Path, Surve
     """Look through every file that may be run by itself."""
     for path in sorted(declared.files):
         survey = Survey(reading, declared)
-        if path.suffix.lower() in _YAML:
+        if path in declared.sandbox and not _is_dockerfile(path):
+            survey_compose(survey, path)
+        elif path.suffix.lower() in _YAML:
             if _is_lock(path, declared) or not _is_compose(survey, path):
                 reading.findings.extend(survey.findings)
                 continue
@@ -83,7 +85,8 @@ def _surveys(reading: Reading, declared: Declared) -> Iterator[tuple[Path, Surve
 
 def _is_dockerfile(path: Path) -> bool:
     suffix = path.suffix.lower()
-    return suffix == ".dockerfile" or (path.name.lower().startswith("dockerfile") and suffix not in _NO_DOCKERFILES)
+    named = path.name.lower().startswith(("dockerfile", "containerfile"))
+    return suffix in {".dockerfile", ".containerfile"} or (named and suffix not in _NO_DOCKERFILES)
 
 
 def _is_lock(path: Path, declared: Declared) -> bool:
@@ -98,18 +101,19 @@ def _is_compose(survey: Survey, path: Path) -> bool:
     return "compose" in path.name.lower() or (isinstance(document.value, dict) and "services" in document.value)
 
 
-def _kept(surveys: dict[Path, Survey]) -> dict[Path, Survey]:
+def _kept(surveys: dict[Path, Survey], sandbox: frozenset[Path]) -> dict[Path, Survey]:
     """Leave out what another file builds, extends or includes: it counts as that one uses it.
 
-    Files with a name that Inspect or Docker looks for stay, except Dockerfiles, which need the arguments of the
-    build; so do files that lead to each other in a circle.
+    Files that a sandbox names, or with a name that Inspect or Docker looks for, stay, except Dockerfiles, which need
+    the arguments of the build; so do files that lead to each other in a circle.
     """
 
     def used(path: Path) -> bool:
         above = (one for other, one in surveys.items() if path in one.reached and other not in surveys[path].reached)
         return any(above)
 
-    return {path: one for path, one in surveys.items() if path.name in _OWN_COMPOSE or not used(path)}
+    own = {path for path in surveys if path.name in _OWN_COMPOSE} | sandbox
+    return {path: one for path, one in surveys.items() if path in own or not used(path)}
 
 
 @dataclass(slots=True)
@@ -150,5 +154,7 @@ def _image(reading: Reading, locks: _Locks, root: Path, placed: PlacedImage, mut
 
 def _note(reading: Reading, placed: PlacedImage, message: str, fix: str) -> None:
     label = reading.relative(placed.file)
-    finding = Finding(label, placed.image.line, 1, "error", NOT_PINNED, " ".join(message.split()), fix)
+    finding = Finding(
+        label, placed.image.line, placed.image.column, "error", NOT_PINNED, " ".join(message.split()), fix
+    )
     reading.findings.append(finding)

@@ -55,15 +55,17 @@ class Services:
         if services.value is None and include.value is not None:
             return
         if not isinstance(services.value, dict):
-            self.loader.survey.shape(file.path, services.line, "`services` is no mapping of services")
+            self.loader.survey.shape(file.path, services.position, "`services` is no mapping of services")
             return
+        if not services.value and include.value is None:
+            self.loader.survey.shape(file.path, services.position, "`services` holds no service")
         for name in services.value:
             layers = self._layers(file, name, ())
             if layers:
                 yield Service(name, layers)
 
     def _shape(self, field: Field, message: str) -> None:
-        self.loader.survey.shape(field.file.path, field.line, message)
+        self.loader.survey.shape(field.file.path, field.position, message)
 
     def _layers(self, file: ComposeFile, name: str, chain: tuple[tuple[Path, str], ...]) -> tuple[Field, ...]:
         field = Field(file, ("services", name), file.services.get(name))

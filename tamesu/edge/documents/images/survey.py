@@ -6,12 +6,12 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from tamesu.base.model.finding import Finding, Severity
-from tamesu.edge.documents.document import Document, DocumentFault
+from tamesu.edge.documents.document import Document, DocumentFault, Position
 from tamesu.edge.documents.images.dockerfile import NamedImage
 from tamesu.edge.documents.images.dockerignore import IgnoreRule
 from tamesu.edge.documents.images.interpolation import Unresolved
 from tamesu.edge.documents.reading import Reading
-from tamesu.edge.documents.yaml_reader import MergeKeys, read_yaml
+from tamesu.edge.documents.yaml_reader import MAX_BYTES, MergeKeys, read_yaml
 
 NOT_PINNED = "image/not-pinned"
 UNDECLARED_CONTEXT = "image/undeclared-context"
@@ -21,12 +21,16 @@ COMPOSE_SHAPE = "image/compose-shape"
 
 @dataclass(frozen=True, slots=True)
 class Declared:
-    """The executed sources: every file, the entries that are folders or single files, and the task's own file."""
+    """The executed sources: every file, the entries that are folders or single files, and the task's own file.
+
+    `sandbox` are the files that configure a sandbox, whatever they are called.
+    """
 
     files: frozenset[Path]
     folders: frozenset[Path]
     named: frozenset[Path]
     task: Path
+    sandbox: frozenset[Path] = frozenset()
 
 
 @dataclass(frozen=True, slots=True)
@@ -44,7 +48,7 @@ class BuildContext:
     folder: Path
     dockerfile: Path | None
     file: Path
-    line: int
+    position: Position
 
 
 @dataclass(slots=True)
@@ -59,18 +63,21 @@ class Survey:
     reached: set[Path] = field(default_factory=set)
     ignore_rules: dict[Path, tuple[IgnoreRule, ...]] = field(default_factory=dict)
 
-    def note(self, file: Path, line: int, rule: str, message: str, fix: str, severity: Severity = "error") -> None:
-        """Add a finding at a line of a file."""
-        self.findings.append(Finding(self.reading.relative(file), line, 1, severity, rule, message, fix))
+    def note(
+        self, file: Path, place: Position, rule: str, message: str, fix: str, severity: Severity = "error"
+    ) -> None:
+        """Add a finding at a place in a file."""
+        label = self.reading.relative(file)
+        self.findings.append(Finding(label, place.line, place.column, severity, rule, message, fix))
 
-    def shape(self, file: Path, line: int, message: str) -> None:
+    def shape(self, file: Path, place: Position, message: str) -> None:
         """Add the finding that a compose file does not hold what it must."""
-        self.note(file, line, COMPOSE_SHAPE, message, "write it as the Compose file reference says, without cycles")
+        self.note(file, place, COMPOSE_SHAPE, message, "write it as the Compose file reference says, without cycles")
 
-    def undeclared(self, file: Path, line: int, written: str) -> None:
+    def undeclared(self, file: Path, place: Position, written: str) -> None:
         """Add the finding that a file which is read is not declared."""
         self.note(
-            file, line, UNDECLARED_FILE, f"'{written}' is no declared source of the project",
+            file, place, UNDECLARED_FILE, f"'{written}' is no declared source of the project",
             "add the file to execution.sources, inside the project",
         )  # fmt: skip
 
@@ -78,14 +85,15 @@ class Survey:
         """Add an external image."""
         self.images.append(PlacedImage(file, image))
 
-    def unpinned(self, file: Path, line: int, written: str, why: str) -> None:
+    def unpinned(self, file: Path, place: Position, written: str, why: str) -> None:
         """Add something that is used for an image and cannot be pinned."""
-        self.name(file, NamedImage(line, written, Unresolved(why)))
+        self.name(file, NamedImage(place.line, written, Unresolved(why), place.column))
 
     def yaml(self, path: Path) -> Document | None:
         """Return a YAML file; None, with its finding, when it cannot be read."""
         try:
-            return read_yaml(self.reading.relative(path), self.reading.content(path), merges=MergeKeys.ALLOW)
+            content = self.reading.content(path, MAX_BYTES, "yaml/size")
+            return read_yaml(self.reading.relative(path), content, merges=MergeKeys.ALLOW)
         except DocumentFault as error:
             self.findings.append(error.finding)
             return None
