@@ -73,6 +73,8 @@ def _repeated_runs(evaluation: Eval) -> Iterator[Remark]:
 def _unknown_items(evaluation: Eval) -> Iterator[Remark]:
     dataset, selection = evaluation.dataset, evaluation.defaults.items
     known = [item.id for item in dataset.items]
+    if not known:
+        return  # a dataset that is empty or cannot be read is told where it stands
     for number, name in enumerate(selection.ids):
         if name not in known:
             message = f"{dataset.file} holds no item '{name}'"

@@ -13,6 +13,7 @@ from tamesu.base.canonical import digest_bytes
 from tamesu.base.model.finding import Finding, Severity
 from tamesu.base.model.manifest import FileDigest
 from tamesu.edge.documents.document import Document, DocumentFault, NodePath
+from tamesu.edge.documents.pruning import Remainder, remainder
 from tamesu.edge.documents.schemas import DocumentKind, validate
 from tamesu.edge.documents.secrets import secret_findings
 from tamesu.edge.documents.yaml_reader import read_yaml
@@ -91,6 +92,17 @@ class Reading:
 
     def document(self, path: Path, kind: DocumentKind) -> Document | None:
         """Return a manifest that parses and has the right shape; otherwise None, with findings."""
+        document = self._parsed(path)
+        return None if document is None or not self._fits(document, kind) else document
+
+    def rest_of(self, path: Path, kind: DocumentKind) -> Remainder | None:
+        """Return what has the right shape of a manifest that parses; otherwise None. All else is in findings."""
+        document = self._parsed(path)
+        if document is None:
+            return None
+        return Remainder(document, frozenset()) if self._fits(document, kind) else remainder(document, kind)
+
+    def _parsed(self, path: Path) -> Document | None:
         label = self.relative(path)
         try:
             content = self.content(path)
@@ -104,9 +116,12 @@ class Reading:
             self.findings.append(Finding(label, 1, 1, "error", "file/unreadable", message, fix))
             return None
         self.findings.extend(secret_findings(document, content.decode("utf-8-sig")))
+        return document
+
+    def _fits(self, document: Document, kind: DocumentKind) -> bool:
         shape = validate(document, kind)
         self.findings.extend(shape)
-        return None if any(finding.severity == "error" for finding in shape) else document
+        return all(finding.severity != "error" for finding in shape)
 
     def reference(self, document: Document, path: NodePath, written: str) -> Path | None:
         """Return the file that a manifest names, inside the project and present; otherwise None, with a finding.
