@@ -5,6 +5,7 @@ from __future__ import annotations
 from tamesu.base.model.manifest import Eval
 from tamesu.core.lint.efforts import effort_remarks
 from tamesu.core.lint.execution import execution_remarks
+from tamesu.core.lint.extent import extent_remarks
 from tamesu.core.lint.judgement import judgement_remarks
 from tamesu.core.lint.names import name_remarks
 from tamesu.core.lint.parameters import parameter_remarks
@@ -16,5 +17,5 @@ __all__ = ["Remark", "effort_remarks", "price_remarks", "remarks"]
 
 def remarks(evaluation: Eval) -> tuple[Remark, ...]:
     """Return everything that is wrong with an eval whose shape is right."""
-    checks = (name_remarks, execution_remarks, parameter_remarks, judgement_remarks)
+    checks = (name_remarks, execution_remarks, parameter_remarks, judgement_remarks, extent_remarks)
     return tuple(remark for check in checks for remark in check(evaluation))

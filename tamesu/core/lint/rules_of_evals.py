@@ -28,6 +28,11 @@ EVAL_RULES: dict[str, tuple[str, str, str]] = {
         "A screening judge decides what people look at first, not what is accepted.",
         "Give the judge `role: gate`, or drop it from `acceptance.requires`.",
     ),
+    "dataset/empty": (
+        "A dataset without items.",
+        "There would be nothing to ask, and every rate would divide by zero.",
+        "Write at least one item.",
+    ),
     "dataset/not-renderable": (
         "A selection or a prompt template that the dataset cannot serve.",
         "The prompts could not be made, or would lack what they name.",
@@ -152,6 +157,11 @@ EVAL_RULES: dict[str, tuple[str, str, str]] = {
         "A model and arm are planned twice.",
         "Both would be the same run.",
         "Use `repetitions` for more draws.",
+    ),
+    "run/too-many": (
+        "A plan of more than 10,000 runs.",
+        "Each run is a folder and a job; so many come from a number that was mistyped.",
+        "Lower the repetitions, or split the eval.",
     ),
     "run/unknown-arm": (
         "A run names an arm that is not declared.",
