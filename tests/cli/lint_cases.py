@@ -91,6 +91,10 @@ def folder(file: Path) -> Edit:
     return edit
 
 
+def rename(folder: Path, name: str) -> Edit:
+    return lambda project: project.path(folder).rename(project.path(folder).with_name(name))
+
+
 def source(file: Path, text: str) -> tuple[Edit, ...]:
     """Add a file beside the task and declare it."""
     return write(file, text), swap(ONE_TASK, f"{ONE_TASK[:-1]}, ../../inspect/{file.name}]")
@@ -399,6 +403,33 @@ CASES = [
         "items:",
         says="holds 12 items, and 13 are selected",
         name="too-many-items",
+    ),
+    *(
+        Case("file/misnamed", (write(path, ""),), "", path, name=path.name)
+        for path in (
+            EVAL / "eval.yaml",
+            EVAL / "Eval.yml",
+            EXPERIMENT / "evals/other/eval.yaml",
+            CONFIG.with_name("config.yml"),
+            CONFIG.with_name("models.yaml"),
+            CASE.with_name("case.yaml"),
+            DATASET.with_name("dataset.yaml"),
+        )
+    ),
+    *(
+        Case("file/misnamed", (folder(path),), "", path, name=path.name)
+        for path in (CASE.with_name("experiment"), CASE.with_name("dataset"), EXPERIMENT / "eval")
+    ),
+    *(
+        Case(rule, (rename(path, name),), "", path.with_name(name), says=f"'{name}' cannot name", name=name)
+        for rule, path, name in (
+            ("id/form", EVAL, "My Eval"),
+            ("id/form", EVAL, "a{b}"),
+            ("id/form", EXPERIMENT, "wording_2"),
+            ("id/form", CASE.parent, "Shapes"),
+            ("id/reserved", EVAL, "con"),
+            ("id/reserved", CASE.parent, "aux"),
+        )
     ),
     Case("file/encoding", (write(SYSTEM, b"\xff\xfe\x00"),), "", SYSTEM),
     Case("file/unreadable", (remove(CASE),), "", CASE, name="missing"),

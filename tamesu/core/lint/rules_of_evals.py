@@ -43,6 +43,11 @@ EVAL_RULES: dict[str, tuple[str, str, str]] = {
         "The plan would not be complete.",
         "Add the field; `task` may come from `default_task` of the case.",
     ),
+    "id/form": (
+        "A folder of a case, an experiment or an eval whose name is no lowercase kebab-case ID.",
+        "Names become parts of paths, of commands and of patterns, where blanks and braces mean something else.",
+        "Rename the folder as the message says.",
+    ),
     "id/leading-zeros": (
         "Two item IDs differ only by leading zeros.",
         "Tables drop such zeros, and patterns match both.",

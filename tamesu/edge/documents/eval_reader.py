@@ -14,6 +14,7 @@ from tamesu.core.lint.consequences import Part, may_follow
 from tamesu.core.matrix import Matrix, Setting, matrix, model_key
 from tamesu.edge.documents.document import Document
 from tamesu.edge.documents.eval_builder import EvalBuilder
+from tamesu.edge.documents.layout import config_layout, eval_layout
 from tamesu.edge.documents.pruning import Remainder
 from tamesu.edge.documents.reading import Reading, Shelf
 from tamesu.edge.documents.schemas import DocumentKind
@@ -44,6 +45,7 @@ def read_eval(project: Project, ref: EvalRef, shelf: Shelf | None = None) -> Rea
     case = reading.shared("case", project.case_file(ref.case), lambda own, path: own.document(path, DocumentKind.CASE))
     default_task = case.value.get("default_task") if case and isinstance(case.value, dict) else None
     reading.files.clear()  # settings count by value and the case does not: neither is content of the eval
+    reading.findings.extend((*config_layout(project), *eval_layout(project, ref)))
     manifest = project.eval(ref).manifest
     if not reading.contains(manifest):
         label = reading.relative(manifest)
