@@ -18,6 +18,7 @@ CASE = Path("cases/shape-drawing/case.yml")
 TASK = EXPERIMENT / "inspect/task.py"
 RUBRIC = EXPERIMENT / "rubrics/drawing.yml"
 SYSTEM = EXPERIMENT / "prompts/system.md"
+TERSE = EXPERIMENT / "prompts/terse.md.j2"
 ITEMS = DATASET.parent / "items.jsonl"
 CSV = DATASET.parent / "items.csv"
 ANSWERS = EXPERIMENT / "recordings/answers.jsonl"
@@ -430,6 +431,26 @@ CASES = [
             ("id/reserved", EVAL, "con"),
             ("id/reserved", CASE.parent, "aux"),
         )
+    ),
+    Case("prompt/empty", (write(SYSTEM, ""),), "", SYSTEM, name="system"),
+    Case("prompt/empty", (write(TERSE, " \n\t\n"),), "", TERSE, name="white-space"),
+    Case(
+        "prompt/empty",
+        (write(TERSE, "{% if item.id != 'red-sun' %}Draw.{% endif %}\n"),),
+        "- id: terse",
+        says="the user message of item 'red-sun' is empty",
+        name="of-one-item",
+    ),
+    Case(
+        "dataset/not-renderable",
+        (
+            *items_file('{"id": "a", "input": {"x": 1, "scene": null}}\n'),
+            swap("items: {ids: [red-sun, three-stripes, crossed-lines]}", "items: all"),
+        ),
+        "",
+        TERSE,
+        says="item 'a': input.scene is null",
+        name="null",
     ),
     Case("file/encoding", (write(SYSTEM, b"\xff\xfe\x00"),), "", SYSTEM),
     Case("file/unreadable", (remove(CASE),), "", CASE, name="missing"),

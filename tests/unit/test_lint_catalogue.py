@@ -22,6 +22,7 @@ ELSEWHERE = {
     "run/edited-in-flight": "tests/cli/test_lint_scopes.py",
     "secret/in-manifest": "tests/unit/test_secrets.py",
     "support/missing": "tests/cli/test_lint_scopes.py",
+    "prompt/not-a-template": "tests/cli/test_lint_prompts.py",
     "parameter/no-bound": "tests/cli/test_lint_scopes.py",
 }
 # Keywords that no schema uses today; their messages exist for the day that one does.

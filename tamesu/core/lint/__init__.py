@@ -7,12 +7,13 @@ from tamesu.core.lint.efforts import effort_remarks
 from tamesu.core.lint.execution import execution_remarks
 from tamesu.core.lint.extent import extent_remarks
 from tamesu.core.lint.judgement import judgement_remarks
+from tamesu.core.lint.messages import message_remarks
 from tamesu.core.lint.names import name_remarks
 from tamesu.core.lint.parameters import parameter_remarks
 from tamesu.core.lint.prices import price_remarks
 from tamesu.core.lint.remark import Remark
 
-__all__ = ["Remark", "effort_remarks", "price_remarks", "remarks"]
+__all__ = ["Remark", "effort_remarks", "message_remarks", "price_remarks", "remarks"]
 
 
 def remarks(evaluation: Eval) -> tuple[Remark, ...]:

@@ -128,6 +128,16 @@ EVAL_RULES: dict[str, tuple[str, str, str]] = {
         "`cost_limit` and the budget could not act; an unknown price is never taken for 0.",
         "Add the model to config/models.yml with `usd_per_million`, `usd_per_hour` or `free: true`.",
     ),
+    "prompt/empty": (
+        "A prompt file without text, or an item whose user message would be empty.",
+        "The model would be asked nothing, and answer something.",
+        "Write the prompt, or the input of the item.",
+    ),
+    "prompt/not-a-template": (
+        "A prompt that is not called `.j2` and holds `{{ item.` or `{% `.",
+        "It is sent as it stands, so the model would see the braces and not the item.",
+        "Rename it to end in `.j2`; leave it when the braces are meant.",
+    ),
     "provider/no-route": (
         "A provider that Inspect cannot be asked for.",
         "No call could be made.",

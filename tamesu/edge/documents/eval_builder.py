@@ -37,6 +37,7 @@ from tamesu.edge.backends.inspect.recordings import parse_recordings
 from tamesu.edge.documents.dataset_reader import read_dataset
 from tamesu.edge.documents.document import Document, DocumentFault, NodePath
 from tamesu.edge.documents.output_schema_reader import check_output_schema, read_output_schema
+from tamesu.edge.documents.prompt_reader import read_prompt
 from tamesu.edge.documents.reading import Reading
 from tamesu.edge.documents.rubric_reader import read_rubric
 from tamesu.edge.documents.sources_reader import ReadSources, read_sources
@@ -129,15 +130,13 @@ class EvalBuilder:
 
     def _prompt(self, path: NodePath, written: object) -> Prompt | None:
         target = None if written is None else self._target(path, written)
-        text = None if target is None else self.reading.text(target)
-        if target is None or text is None:
-            return None
-        return Prompt(self.reading.relative(target), text, template=target.suffix == ".j2")
+        return None if target is None else read_prompt(self.reading, target)
 
     def _judge_prompt(self, path: NodePath, written: object) -> Prompt | None:
         """The prompts of judges are templates whatever they are called."""
-        prompt = self._prompt(path, written)
-        return None if prompt is None else Prompt(prompt.path, prompt.text, template=True)
+        target = None if written is None else self._target(path, written)
+        text = None if target is None else self.reading.text(target)
+        return None if target is None or text is None else Prompt(self.reading.relative(target), text, template=True)
 
     def _reference(self, path: NodePath, written: Any) -> Reference | None:
         settings = {} if isinstance(written, str) else {k: v for k, v in written.items() if k != "path"}

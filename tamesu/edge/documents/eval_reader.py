@@ -9,7 +9,7 @@ from tamesu.base.canonical import Json
 from tamesu.base.errors import InvalidDocument
 from tamesu.base.model.finding import Finding
 from tamesu.base.model.manifest import Eval, EvalRef
-from tamesu.core.lint import Remark, effort_remarks, price_remarks, remarks
+from tamesu.core.lint import Remark, effort_remarks, message_remarks, price_remarks, remarks
 from tamesu.core.lint.consequences import Part, may_follow
 from tamesu.core.matrix import Matrix, Setting, matrix, model_key
 from tamesu.edge.documents.document import Document
@@ -64,7 +64,7 @@ def read_eval(project: Project, ref: EvalRef, shelf: Shelf | None = None) -> Rea
     reading.findings[about_shape:] = [one for one in found if not may_follow(one.rule, lost)]
     runs = None if reading.failed else _matrix(reading, document, evaluation, setting)
     if runs is not None:
-        _place(reading, document, price_remarks(evaluation, runs, setting))
+        _place(reading, document, (*price_remarks(evaluation, runs, setting), *message_remarks(evaluation, runs)))
     return _read(ref, reading, evaluation, runs, setting)
 
 
