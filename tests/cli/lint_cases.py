@@ -32,6 +32,12 @@ models:
   - {provider: replay, model: sketcher-small, effort_values: [low, high]}
   - {provider: replay, model: sketcher-large, effort_values: [low]}
 """
+TWO_DIMENSIONS = """\
+name: two
+dimensions:
+  - {id: a, question: One, reason_codes: [x, z, x]}
+  - {id: a, question: Two, reason_codes: []}
+"""
 PINNED = "python@sha256:" + "a" * 64
 ONE_TASK = "generation: [../../inspect/task.py]"
 RECORDINGS = "recordings: ../../recordings/answers.jsonl"
@@ -432,6 +438,51 @@ CASES = [
             ("id/reserved", CASE.parent, "aux"),
         )
     ),
+    Case(
+        "id/repeated",
+        (swap("[red-sun, three-stripes, crossed-lines]", "[red-sun, three-stripes, red-sun]"),),
+        "items:",
+        says="item 'red-sun' is listed twice",
+        name="selected-item",
+    ),
+    Case(
+        "id/repeated",
+        (swap("required: [response,", "required: [render, response,"),),
+        "required:",
+        says="role 'render' is listed twice",
+        name="role",
+    ),
+    Case(
+        "id/repeated",
+        (swap("requires: [mechanical, human]", "requires: [human, mechanical, human]"),),
+        "requires:",
+        says="verdict 'human' is listed twice",
+        name="verdict",
+    ),
+    Case(
+        "id/repeated",
+        (swap("arms: [terse, worked-example]", "arms: [terse, terse]"),),
+        "arms: [terse",
+        says="arm 'terse' is listed twice",
+        name="arm-of-a-run",
+    ),
+    Case(
+        "id/repeated",
+        (write(RUBRIC, TWO_DIMENSIONS),),
+        "- {id: a, question: Two",
+        RUBRIC,
+        says="dimension 'a' appears twice",
+        name="dimension",
+    ),
+    Case(
+        "id/repeated",
+        (write(RUBRIC, TWO_DIMENSIONS),),
+        "- {id: a, question: One",
+        RUBRIC,
+        says="reason code 'x' is listed twice",
+        name="reason-code",
+    ),
+    Case("rubric/no-code", (write(RUBRIC, TWO_DIMENSIONS),), "- {id: a, question: Two", RUBRIC, says="'a'"),
     Case("prompt/empty", (write(SYSTEM, ""),), "", SYSTEM, name="system"),
     Case("prompt/empty", (write(TERSE, " \n\t\n"),), "", TERSE, name="white-space"),
     Case(

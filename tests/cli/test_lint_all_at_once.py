@@ -129,3 +129,15 @@ def test_an_unreadable_part_hides_no_name_that_does_not_agree(edit: Edit, shapes
     assert "metric/not-produced" in rules
     assert len(rules) == 2
     assert "dataset/not-renderable" not in rules
+
+
+def test_an_unknown_field_is_first_compared_with_its_neighbours(shapes: ShapesProject, call: Caller) -> None:
+    swap("required_reviews_per_item: 1", "reviews: 1")(shapes)
+    (line,) = call(shapes, "lint").out.splitlines()
+    assert line.endswith("unknown field 'reviews'; did you mean 'required_reviews_per_item'?")
+
+
+def test_an_empty_manifest_is_said_to_be_empty(shapes: ShapesProject, call: Caller) -> None:
+    shapes.manifest.write_text("# nothing yet\n")
+    (line,) = call(shapes, "lint").out.splitlines()
+    assert line.endswith("schema/type expected a mapping, found nothing; the file is empty: write its fields")

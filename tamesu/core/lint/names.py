@@ -62,7 +62,7 @@ def _repeated_runs(evaluation: Eval) -> Iterator[Remark]:
     arms = sorted({arm.id for arm in evaluation.arms})
     seen: set[tuple[str, str, str]] = set()
     for number, entry in enumerate(evaluation.models):
-        for arm in entry.arms or arms:
+        for arm in dict.fromkeys(entry.arms or arms):
             cell = (entry.provider, entry.model, arm)
             if cell in seen:
                 message = f"{entry.provider}/{entry.model} x {arm} is planned twice"

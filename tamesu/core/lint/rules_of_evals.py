@@ -54,7 +54,7 @@ EVAL_RULES: dict[str, tuple[str, str, str]] = {
         "Let them differ in more than zeros.",
     ),
     "id/repeated": (
-        "An ID appears twice, or two IDs differ only by case or Unicode form.",
+        "An ID appears twice, or is listed twice, or two IDs differ only by case or Unicode form.",
         "IDs become file names, and some systems cannot tell such names apart.",
         "Give each its own ID.",
     ),
@@ -157,6 +157,11 @@ EVAL_RULES: dict[str, tuple[str, str, str]] = {
         "`human_review` without an artifact that people look at.",
         "There would be nothing to review.",
         "Name the role in `execution.artifacts.review`.",
+    ),
+    "rubric/no-code": (
+        "A dimension of a rubric whose `reason_codes` is empty.",
+        "A fail is recorded with its reason, and there would be none to choose.",
+        "Add a code, or remove the field.",
     ),
     "rubric/reserved-code": (
         "A rubric uses the reason code `none`.",

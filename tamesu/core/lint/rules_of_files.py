@@ -153,6 +153,11 @@ FILE_RULES: dict[str, tuple[str, str, str]] = {
         "Manifests are read on every command.",
         "Keep large data in JSONL files.",
     ),
+    "yaml/space": (
+        "A character that only looks like a space, such as a no-break space, is used as indentation.",
+        "YAML takes it for the first letter of a key.",
+        "Indent with ordinary spaces.",
+    ),
     "yaml/syntax": (
         "The file is not YAML.",
         "What cannot be read cannot be checked.",
