@@ -87,6 +87,7 @@ FAMILIES = {
     "parameter": "parameters of model calls",
     "path": "paths in manifests",
     "price": "prices",
+    "prompt": "prompts",
     "provider": "routes to models",
     "replay": "recorded answers",
     "review": "review by people",

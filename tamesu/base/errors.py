@@ -32,14 +32,14 @@ def shown(name: str) -> str:
     return "".join(c if c.isprintable() else f"\\u{ord(c):04x}" for c in name[:_LONGEST_SHOWN])
 
 
-def meant(kind: str, name: str, known: Iterable[str]) -> str:
-    """Return what to say after a name that nothing carries: the nearest names, or some of those there are."""
+def meant(kind: str, name: str, known: Iterable[str], most: int = 10) -> str:
+    """Return what to say after a name that nothing carries: the nearest names, or `most` of those there are."""
     known = sorted(set(known))
     likeness = {near: _likeness(name, near) for near in difflib.get_close_matches(name, known, n=3, cutoff=0.4)}
     near = [other for other, alike in likeness.items() if alike >= 0.8 * max(likeness.values())]
     if near:
         return f"did you mean {' or '.join(near)}?"
-    return f"known: {', '.join(known[:10])}" if known else f"there is no {kind} here"
+    return f"known: {', '.join(known[:most])}" if known else f"there is no {kind} here"
 
 
 def _likeness(name: str, other: str) -> float:
@@ -59,8 +59,8 @@ class UsageError(TamesuError):
 class UnknownName(UsageError):
     """A name that nothing carries, with the nearest names that exist."""
 
-    def __init__(self, kind: str, name: str, known: Iterable[str]) -> None:
-        super().__init__(f"no {kind} named '{shown(name)}'; {meant(kind, name, known)}")
+    def __init__(self, kind: str, name: str, known: Iterable[str], most: int = 10) -> None:
+        super().__init__(f"no {kind} named '{shown(name)}'; {meant(kind, name, known, most)}")
 
 
 class AmbiguousName(UsageError):

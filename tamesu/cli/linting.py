@@ -29,7 +29,7 @@ def lint(path: str | None, form: str, strict: bool) -> None:
     """
     project = project_here()
     linted = _lint(project, path)
-    _show(linted, Format(form))
+    _show(linted, Format(form), has_evals=bool(linted.evals or project.refs()))
     if linted.errors or (strict and linted.findings):
         raise SystemExit(1)
 
@@ -43,7 +43,7 @@ def _lint(project: Project, path: str | None) -> Linted:
     return lint_eval(project, project.find_ref(path))
 
 
-def _show(linted: Linted, form: Format) -> None:
+def _show(linted: Linted, form: Format, *, has_evals: bool) -> None:
     match form:
         case Format.JSON:
             emit_json(json_findings(linted.findings))
@@ -54,7 +54,9 @@ def _show(linted: Linted, form: Format) -> None:
         case Format.TEXT:
             for finding in linted.findings:
                 say(str(finding))
-            if not linted.errors:
+            if not has_evals:
+                say("0 evals found; begin with `tamesu new eval EXPERIMENT/NAME` (`tamesu new --help`)")
+            elif not linted.errors:
                 say(f"{linted.evals} eval(s): no errors{_warnings(linted)}")
 
 

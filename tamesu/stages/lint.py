@@ -12,6 +12,7 @@ from tamesu.base.model.finding import Finding
 from tamesu.base.model.manifest import EvalRef
 from tamesu.edge.documents.dataset_reader import read_dataset
 from tamesu.edge.documents.eval_reader import read_eval
+from tamesu.edge.documents.layout import layout_findings
 from tamesu.edge.documents.reading import Reading, Shelf
 from tamesu.edge.documents.rubric_reader import read_rubric
 from tamesu.edge.documents.schemas import DocumentKind
@@ -35,7 +36,7 @@ class Linted:
 
 def lint_project(project: Project) -> Linted:
     """Check settings, every case, dataset, rubric and eval of a project."""
-    return _lint(project, project.refs(), _manifests(project, project.root))
+    return _lint(project, project.refs(), _manifests(project, project.root), tuple(layout_findings(project)))
 
 
 def lint_eval(project: Project, ref: EvalRef) -> Linted:
@@ -56,7 +57,12 @@ def lint_path(project: Project, path: Path) -> Linted:
         raise UsageError(
             f"{project.relative(path)}: no manifest, and no eval reads it; name an eval, a file or a folder"
         )
-    return _lint(project, refs, others)
+    below = tuple(found for found in layout_findings(project) if _at_or_below(project.root / found.file, path))
+    return _lint(project, refs, others, below)
+
+
+def _at_or_below(path: Path, scope: Path) -> bool:
+    return path == scope or scope in path.parents
 
 
 def _readers(project: Project, path: Path) -> Iterator[EvalRef]:
@@ -93,14 +99,16 @@ _KINDS = (
 def _manifests(project: Project, scope: Path) -> Iterator[_Manifest]:
     for pattern, kind in _KINDS:
         for path in sorted(project.root.glob(pattern)):
-            if path == scope or scope in path.parents:
+            if _at_or_below(path, scope):
                 yield _Manifest(path, kind)
 
 
-def _lint(project: Project, refs: Iterable[EvalRef], others: Iterable[_Manifest]) -> Linted:
+def _lint(
+    project: Project, refs: Iterable[EvalRef], others: Iterable[_Manifest], names: Iterable[Finding] = ()
+) -> Linted:
     shelf = Shelf()
     refs = tuple(refs)
-    found: set[Finding] = set()
+    found: set[Finding] = set(names)
     for manifest in others:
         found.update(_read(project, manifest, shelf))
     for ref in refs:

@@ -82,7 +82,8 @@ def provider_models(provider: str, own: Iterable[ListedModel]) -> tuple[ListedMo
     name = library_id(provider)
     listed = () if name is None else library.provider_models(name, today(), library_source())
     if not first and not listed and provider not in priced_routes():
-        raise UnknownName("provider", provider, _provider_names())
+        names = _provider_names()
+        raise UnknownName("provider", provider, names, most=len(names))
     seen = {model.model for model in first}
     others = (
         ListedModel(provider, model.model, ModelFacts(model.price), model.context_window, model.deprecated)

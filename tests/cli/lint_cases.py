@@ -18,6 +18,7 @@ CASE = Path("cases/shape-drawing/case.yml")
 TASK = EXPERIMENT / "inspect/task.py"
 RUBRIC = EXPERIMENT / "rubrics/drawing.yml"
 SYSTEM = EXPERIMENT / "prompts/system.md"
+TERSE = EXPERIMENT / "prompts/terse.md.j2"
 ITEMS = DATASET.parent / "items.jsonl"
 CSV = DATASET.parent / "items.csv"
 ANSWERS = EXPERIMENT / "recordings/answers.jsonl"
@@ -31,6 +32,12 @@ EFFORTS = """\
 models:
   - {provider: replay, model: sketcher-small, effort_values: [low, high]}
   - {provider: replay, model: sketcher-large, effort_values: [low]}
+"""
+TWO_DIMENSIONS = """\
+name: two
+dimensions:
+  - {id: a, question: One, reason_codes: [x, z, x]}
+  - {id: a, question: Two, reason_codes: []}
 """
 PINNED = "python@sha256:" + "a" * 64
 ONE_TASK = "generation: [../../inspect/task.py]"
@@ -90,6 +97,10 @@ def folder(file: Path) -> Edit:
         project.path(file).mkdir()
 
     return edit
+
+
+def rename(folder: Path, name: str) -> Edit:
+    return lambda project: project.path(folder).rename(project.path(folder).with_name(name))
 
 
 def source(file: Path, text: str) -> tuple[Edit, ...]:
@@ -346,6 +357,24 @@ CASES = [
         says="sketcher-small",
         nth=2,
     ),
+    Case(
+        "provider/no-route",
+        (write(PRICES, "models:\n  - {provider: replya, model: b, free: true}\n"),),
+        "- {provider",
+        PRICES,
+        says="'replya'",
+        name="in-the-prices",
+    ),
+    Case("run/too-many", (swap("repetitions: 2", "repetitions: 1000000"),), "repetitions:", says="4000000 runs"),
+    Case(
+        "run/too-many",
+        (swap("    model: sketcher-large\n", "    model: sketcher-large\n    repetitions: 5000\n"),),
+        "repetitions: 5000",
+        says="10004 runs",
+        name="of-one-model",
+    ),
+    Case("dataset/empty", items_file(""), "", ITEMS, name="jsonl"),
+    Case("dataset/empty", csv_file("id,input,expected\n"), "", CSV, name="csv"),
     Case("provider/no-route", (swap("provider: replay", "provider: abacus"),), "- provider:", says="abacus"),
     Case(
         "parameter/refused",
@@ -417,6 +446,98 @@ CASES = [
         "items:",
         says="holds 12 items, and 13 are selected",
         name="too-many-items",
+    ),
+    *(
+        Case("file/misnamed", (write(path, ""),), "", path, name=path.name)
+        for path in (
+            EVAL / "eval.yaml",
+            EVAL / "Eval.yml",
+            EXPERIMENT / "evals/other/eval.yaml",
+            CONFIG.with_name("config.yml"),
+            CONFIG.with_name("models.yaml"),
+            CASE.with_name("case.yaml"),
+            DATASET.with_name("dataset.yaml"),
+        )
+    ),
+    *(
+        Case("file/misnamed", (folder(path),), "", path, name=path.name)
+        for path in (CASE.with_name("experiment"), CASE.with_name("dataset"), EXPERIMENT / "eval")
+    ),
+    *(
+        Case(rule, (rename(path, name),), "", path.with_name(name), says=f"'{name}' cannot name", name=name)
+        for rule, path, name in (
+            ("id/form", EVAL, "My Eval"),
+            ("id/form", EVAL, "a{b}"),
+            ("id/form", EXPERIMENT, "wording_2"),
+            ("id/form", CASE.parent, "Shapes"),
+            ("id/reserved", EVAL, "con"),
+            ("id/reserved", CASE.parent, "aux"),
+        )
+    ),
+    Case(
+        "id/repeated",
+        (swap("[red-sun, three-stripes, crossed-lines]", "[red-sun, three-stripes, red-sun]"),),
+        "items:",
+        says="item 'red-sun' is listed twice",
+        name="selected-item",
+    ),
+    Case(
+        "id/repeated",
+        (swap("required: [response,", "required: [render, response,"),),
+        "required:",
+        says="role 'render' is listed twice",
+        name="role",
+    ),
+    Case(
+        "id/repeated",
+        (swap("requires: [mechanical, human]", "requires: [human, mechanical, human]"),),
+        "requires:",
+        says="verdict 'human' is listed twice",
+        name="verdict",
+    ),
+    Case(
+        "id/repeated",
+        (swap("arms: [terse, worked-example]", "arms: [terse, terse]"),),
+        "arms: [terse",
+        says="arm 'terse' is listed twice",
+        name="arm-of-a-run",
+    ),
+    Case(
+        "id/repeated",
+        (write(RUBRIC, TWO_DIMENSIONS),),
+        "- {id: a, question: Two",
+        RUBRIC,
+        says="dimension 'a' appears twice",
+        name="dimension",
+    ),
+    Case(
+        "id/repeated",
+        (write(RUBRIC, TWO_DIMENSIONS),),
+        "- {id: a, question: One",
+        RUBRIC,
+        says="reason code 'x' is listed twice",
+        name="reason-code",
+    ),
+    Case("rubric/no-code", (write(RUBRIC, TWO_DIMENSIONS),), "- {id: a, question: Two", RUBRIC, says="'a'"),
+    Case("prompt/empty", (write(SYSTEM, ""),), "", SYSTEM, name="system"),
+    Case("prompt/empty", (write(TERSE, " \n\t\n"),), "", TERSE, name="white-space"),
+    Case(
+        "prompt/empty",
+        (write(TERSE, "{% if item.id != 'red-sun' %}Draw.{% endif %}\n"),),
+        "- id: terse",
+        says="the user message of item 'red-sun' is empty",
+        name="of-one-item",
+    ),
+    Case(
+        "dataset/not-renderable",
+        (
+            *items_file('{"id": "a", "input": {"x": 1, "scene": null}}\n'),
+            swap("items: {ids: [red-sun, three-stripes, crossed-lines]}", "items: all"),
+        ),
+        "",
+        TERSE,
+        says="item 'a': input.scene is null",
+        name="null",
     ),
     Case("file/encoding", (write(SYSTEM, b"\xff\xfe\x00"),), "", SYSTEM),
     Case("file/unreadable", (remove(CASE),), "", CASE, name="missing"),

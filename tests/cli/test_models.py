@@ -154,3 +154,9 @@ def test_the_table_cuts_nothing_off(columns: int, declared: ShapesProject, call:
     done = call(declared, "models", columns=columns)
     assert "…" not in done.out
     assert all(len(line) <= columns for line in done.out.splitlines() if not line[:1].isalpha())
+
+
+def test_an_unknown_provider_lists_every_route(tmp_path: Path, call: Caller) -> None:
+    line = one_line(call(tmp_path, "models", "--provider", "nobody"), 2)
+    assert line.startswith("no provider named 'nobody'; known: ")
+    assert {"openai", "vllm", "bedrock", "mistral", "openrouter"} <= set(line.rpartition("known: ")[2].split(", "))

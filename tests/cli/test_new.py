@@ -58,7 +58,8 @@ def test_what_is_written_lints_clean_at_every_step(review: tuple[str, ...], tmp_
     for number, (kind, name) in enumerate(STEPS):
         call(tmp_path, "new", kind, name, *(review if kind == "experiment" else ()))
         done = call(tmp_path, "lint", "--strict")
-        assert (done.code, done.out) == (0, f"{int(number == 2)} eval(s): no errors\n")
+        assert done.code == 0
+        assert done.out.startswith("1 eval(s): no errors" if number == 2 else "0 evals found; begin with")
 
 
 def test_the_stub_and_the_settings_are_those_of_the_example(tmp_path: Path, call: Caller) -> None:

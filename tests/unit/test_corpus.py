@@ -22,7 +22,7 @@ from tests.corpus import INVALID, VALID, Sample
 
 # Keywords that only lead to other schemas; a violation names the keyword it leads to.
 LEADING = frozenset({"$ref", "$dynamicRef", "properties", "items", "if"})
-READERS = ("yaml_reader.py", "yaml_tree.py", "jsonl.py", "decoding.py", "ambiguity.py")
+READERS = ("yaml_reader.py", "yaml_spaces.py", "yaml_tree.py", "jsonl.py", "decoding.py", "ambiguity.py")
 TOO_LARGE_FOR_A_FILE_HERE = frozenset({"yaml/size"})  # tests/unit/test_yaml_reader.py
 
 

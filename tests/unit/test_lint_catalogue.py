@@ -23,6 +23,7 @@ ELSEWHERE = {
     "secret/in-manifest": "tests/unit/test_secrets.py",
     "support/missing": "tests/cli/test_lint_scopes.py",
     "task/sandbox": "tests/unit/test_sandboxes.py",
+    "prompt/not-a-template": "tests/cli/test_lint_prompts.py",
     "parameter/no-bound": "tests/cli/test_lint_scopes.py",
     "parameter/unknown": "tests/cli/test_lint_scopes.py",
 }

@@ -36,6 +36,40 @@ def test_templates_render(text: str, rendered: str) -> None:
     assert render_prompt(template(text), ITEM) == rendered
 
 
+@pytest.mark.parametrize(
+    ("text", "rendered"),
+    [
+        ("{{ '-' * 3 }}{{ 2 ** 10 }}", "---1024"),
+        ("{{ '%05.1f' % 2 }}{{ '{:>4}'.format('a') }}{{ 'a'.ljust(3) }}|", "002.0   aa  |"),
+        ("{{ 'a' | center(3) }}{{ 'a\nb' | indent(2) }}", " a a\n  b"),
+        ("{{ 7 % 4 }} {{ 3 * 4 }}", "3 12"),
+    ],
+)
+def test_operators_and_formats_of_ordinary_size_work(text: str, rendered: str) -> None:
+    assert render_prompt(template(text), ITEM) == rendered
+
+
+@pytest.mark.parametrize(
+    ("text", "said"),
+    [
+        ("{{ item.input.y }}", "item 'x': input.y is null"),
+        ("{{ item.metadata['z'] }}", "item 'x': metadata.z is null"),
+        ("{{ none }}", "item 'x': a value that is printed is null"),
+    ],
+)
+def test_a_null_is_not_printed_as_a_word(text: str, said: str) -> None:
+    item = Item("x", {"y": None, "w": 1}, metadata={"z": None})
+    with pytest.raises(InvalidDocument) as caught:
+        render_prompt(template(text), item)
+    assert said in str(caught.value)
+
+
+def test_a_null_may_be_asked_for_and_replaced() -> None:
+    item = Item("x", {"y": None}, metadata={})
+    text = "{% if item.input.y is none %}no{% endif %} {{ item.input.y | default('-', true) }} {{ item.input.y or 1 }}"
+    assert render_prompt(template(text), item) == "no - 1"
+
+
 def test_values_are_not_escaped() -> None:
     item = Item("x", "<a> & 'b' \u2028 \x85")
     assert render_prompt(template("{{ item.input }}"), item) == "<a> & 'b' \u2028 \x85"
@@ -100,6 +134,17 @@ def test_what_is_not_there_is_an_error_of_one_line(text: str) -> None:
         "{{ item.metadata.clear() }}",
         "{% set item.id = 'x' %}",
         "{{ range(99999999) | list }}",
+        "{{ 'x' * 10**9 }}",
+        "{{ 10**9 * 'x' }}",
+        "{{ [1] * 10**9 }}",
+        "{{ 9 ** 99999999 }}",
+        "{{ '%1000000000d' % 1 }}",
+        "{{ '%*d' % (1000000000, 1) }}",
+        "{{ '{:1000000000}'.format(1) }}",
+        "{{ item.id.ljust(1000000000) }}",
+        "{{ item.id | center(1000000000) }}",
+        "{{ item.id | indent(1000000000) }}",
+        "{% for n in range(99999) %}{{ 'x' * 999 }}{% endfor %}",
     ],
 )
 def test_the_sandbox_holds(text: str) -> None:

@@ -5,16 +5,19 @@ from __future__ import annotations
 from tamesu.base.model.manifest import Eval
 from tamesu.core.lint.efforts import effort_remarks
 from tamesu.core.lint.execution import execution_remarks
+from tamesu.core.lint.extent import extent_remarks
 from tamesu.core.lint.judgement import judgement_remarks
+from tamesu.core.lint.messages import message_remarks
 from tamesu.core.lint.names import name_remarks
 from tamesu.core.lint.parameters import parameter_remarks
 from tamesu.core.lint.prices import price_remarks
 from tamesu.core.lint.remark import Remark
+from tamesu.core.lint.repetition import repetition_remarks
 
-__all__ = ["Remark", "effort_remarks", "price_remarks", "remarks"]
+__all__ = ["Remark", "effort_remarks", "message_remarks", "price_remarks", "remarks"]
 
 
 def remarks(evaluation: Eval) -> tuple[Remark, ...]:
     """Return everything that is wrong with an eval whose shape is right."""
-    checks = (name_remarks, execution_remarks, parameter_remarks, judgement_remarks)
+    checks = (name_remarks, execution_remarks, parameter_remarks, judgement_remarks, extent_remarks, repetition_remarks)
     return tuple(remark for check in checks for remark in check(evaluation))

@@ -62,7 +62,7 @@ def _repeated_runs(evaluation: Eval) -> Iterator[Remark]:
     arms = sorted({arm.id for arm in evaluation.arms})
     seen: set[tuple[str, str, str]] = set()
     for number, entry in enumerate(evaluation.models):
-        for arm in entry.arms or arms:
+        for arm in dict.fromkeys(entry.arms or arms):
             cell = (entry.provider, entry.model, arm)
             if cell in seen:
                 message = f"{entry.provider}/{entry.model} x {arm} is planned twice"
@@ -73,6 +73,8 @@ def _repeated_runs(evaluation: Eval) -> Iterator[Remark]:
 def _unknown_items(evaluation: Eval) -> Iterator[Remark]:
     dataset, selection = evaluation.dataset, evaluation.defaults.items
     known = [item.id for item in dataset.items]
+    if not known:
+        return  # a dataset that is empty or cannot be read is told where it stands
     for number, name in enumerate(selection.ids):
         if name not in known:
             message = f"{dataset.file} holds no item '{name}'"

@@ -28,6 +28,11 @@ EVAL_RULES: dict[str, tuple[str, str, str]] = {
         "A screening judge decides what people look at first, not what is accepted.",
         "Give the judge `role: gate`, or drop it from `acceptance.requires`.",
     ),
+    "dataset/empty": (
+        "A dataset without items.",
+        "There would be nothing to ask, and every rate would divide by zero.",
+        "Write at least one item.",
+    ),
     "dataset/not-renderable": (
         "A selection or a prompt template that the dataset cannot serve.",
         "The prompts could not be made, or would lack what they name.",
@@ -38,13 +43,18 @@ EVAL_RULES: dict[str, tuple[str, str, str]] = {
         "The plan would not be complete.",
         "Add the field; `task` may come from `default_task` of the case.",
     ),
+    "id/form": (
+        "A folder of a case, an experiment or an eval whose name is no lowercase kebab-case ID.",
+        "Names become parts of paths, of commands and of patterns, where blanks and braces mean something else.",
+        "Rename the folder as the message says.",
+    ),
     "id/leading-zeros": (
         "Two item IDs differ only by leading zeros.",
         "Tables drop such zeros, and patterns match both.",
         "Let them differ in more than zeros.",
     ),
     "id/repeated": (
-        "An ID appears twice, or two IDs differ only by case or Unicode form.",
+        "An ID appears twice, or is listed twice, or two IDs differ only by case or Unicode form.",
         "IDs become file names, and some systems cannot tell such names apart.",
         "Give each its own ID.",
     ),
@@ -133,6 +143,16 @@ EVAL_RULES: dict[str, tuple[str, str, str]] = {
         "`cost_limit` and the budget could not act; an unknown price is never taken for 0.",
         "Add the model to config/models.yml with `usd_per_million`, `usd_per_hour` or `free: true`.",
     ),
+    "prompt/empty": (
+        "A prompt file without text, or an item whose user message would be empty.",
+        "The model would be asked nothing, and answer something.",
+        "Write the prompt, or the input of the item.",
+    ),
+    "prompt/not-a-template": (
+        "A prompt that is not called `.j2` and holds `{{ item.` or `{% `.",
+        "It is sent as it stands, so the model would see the braces and not the item.",
+        "Rename it to end in `.j2`; leave it when the braces are meant.",
+    ),
     "provider/no-route": (
         "A provider that Inspect cannot be asked for.",
         "No call could be made.",
@@ -158,6 +178,11 @@ EVAL_RULES: dict[str, tuple[str, str, str]] = {
         "A misspelled role is never staged, and review would vanish without a word.",
         "List the role under `required` or `allowed`, or use the name that the message gives.",
     ),
+    "rubric/no-code": (
+        "A dimension of a rubric whose `reason_codes` is empty.",
+        "A fail is recorded with its reason, and there would be none to choose.",
+        "Add a code, or remove the field.",
+    ),
     "rubric/reserved-code": (
         "A rubric uses the reason code `none`.",
         "It is reserved for a pass.",
@@ -172,6 +197,11 @@ EVAL_RULES: dict[str, tuple[str, str, str]] = {
         "A model and arm are planned twice.",
         "Both would be the same run.",
         "Use `repetitions` for more draws.",
+    ),
+    "run/too-many": (
+        "A plan of more than 10,000 runs.",
+        "Each run is a folder and a job; so many come from a number that was mistyped.",
+        "Lower the repetitions, or split the eval.",
     ),
     "run/unknown-arm": (
         "A run names an arm that is not declared.",

@@ -28,8 +28,13 @@ FILE_RULES: dict[str, tuple[str, str, str]] = {
         "Guessing an encoding changes what a model is asked.",
         "Save the file as UTF-8.",
     ),
+    "file/misnamed": (
+        "A file or folder whose name is nearly one that is read, such as `eval.yaml`, `experiment/` or `config.yml`.",
+        "It is passed over, so what it says does not count: an eval, a price, a pin.",
+        "Rename it as the message says.",
+    ),
     "file/unreadable": (
-        "A file is missing or cannot be read.",
+        "A file is missing or cannot be read, or a folder cannot be listed.",
         "Nothing can be said about a plan of which a part is unknown.",
         "Write the file, correct the path that names it, or its permissions.",
     ),
@@ -147,6 +152,11 @@ FILE_RULES: dict[str, tuple[str, str, str]] = {
         "The file is larger than a manifest may be.",
         "Manifests are read on every command.",
         "Keep large data in JSONL files.",
+    ),
+    "yaml/space": (
+        "A character that only looks like a space, such as a no-break space, is used as indentation.",
+        "YAML takes it for the first letter of a key.",
+        "Indent with ordinary spaces.",
     ),
     "yaml/syntax": (
         "The file is not YAML.",

@@ -46,6 +46,8 @@ def _type_fix(violation: Violation, types: list[str], expected: str) -> str:
     value = violation.value
     if "string" in types and violation.literal:
         return f"quote it: '{shortened(violation.literal)}'"
+    if value is None and not violation.path:
+        return "the file is empty: write its fields"
     if value is None:
         return f"write {expected}, or remove the field"
     if types == ["boolean"] and isinstance(value, str):

@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from tamesu.base.canonical import Json
+from tamesu.base.model.finding import Finding
 from tamesu.base.model.manifest import Dataset, FileDigest, Item
 from tamesu.core.artifacts import RESERVED_STEM
 from tamesu.edge.documents.document import Document, DocumentFault, NodePath
@@ -52,6 +53,8 @@ def _items_from(reading: Reading, document: Document, written: str) -> list[_Pla
     except DocumentFault as error:
         reading.findings.append(error.finding)
         return []
+    if not records:
+        reading.findings.append(Finding(label, 1, 1, "error", "dataset/empty", "holds no item", "write one"))
     placed = []
     for record in records:
         line = record.document(label)

@@ -36,6 +36,7 @@ from tamesu.edge.backends.inspect.recordings import parse_recordings
 from tamesu.edge.documents.dataset_reader import read_dataset
 from tamesu.edge.documents.document import Document, DocumentFault, NodePath
 from tamesu.edge.documents.output_schema_reader import check_output_schema, read_output_schema
+from tamesu.edge.documents.prompt_reader import read_prompt
 from tamesu.edge.documents.reading import Reading
 from tamesu.edge.documents.rubric_reader import read_rubric
 from tamesu.edge.documents.sources_reader import ReadSources, read_sources
@@ -51,22 +52,17 @@ class EvalBuilder:
     ref: EvalRef
     default_task: Json
 
-    def build(self) -> Eval | None:
-        """Return the eval, or None with findings when a part of it cannot be had."""
+    def build(self) -> Eval:
+        """Return the eval; what cannot be had is an error among the findings, and empty here."""
         value: dict[str, Any] = self.document.value  # type: ignore[assignment]
-        task = self._required(value, "task", self.default_task)
-        if task is None:
-            return None
-        dataset = self._dataset(value["dataset"])
+        dataset = self._dataset(value.get("dataset"))
         execution = self._execution(value.get("execution", {}))
-        arms = tuple(self._arm(number, arm) for number, arm in enumerate(value["arms"]))
-        models = tuple(self._model(entry) for entry in value["runs"])
+        arms = tuple(self._arm(number, arm) for number, arm in enumerate(value.get("arms", ())))
+        models = tuple(self._model(entry) for entry in value.get("runs", ()))
         defaults = self._defaults(value.get("defaults", {}))
         policy = self._policy(value)
         recordings = dict(self._recordings(value))
         output_schema = self._output_schema(value.get("output_schema"))
-        if dataset is None or execution is None:
-            return None
         return Eval(
             ref=self.ref,
             file=self.document.label,
@@ -74,7 +70,7 @@ class EvalBuilder:
             question=value.get("question", ""),
             description=value.get("description", ""),
             status=value.get("status", "active"),
-            task=str(task),
+            task=str(value.get("task", self.default_task or "artifact_bundle")),
             dataset=dataset,
             execution=execution,
             defaults=defaults,
@@ -86,27 +82,20 @@ class EvalBuilder:
             output_schema=output_schema,
         )
 
-    def _required(self, value: dict[str, Any], field: str, default: Json) -> Any:
-        """Return a field that this version needs although the shape allows to leave it out."""
-        if field not in value and default is None:
-            self.reading.note(
-                self.document, (), "eval/missing-field", f"'{field}' is missing", f"add `{field}:` to eval.yml"
-            )  # fmt: skip
-        return value.get(field, default)
-
     def _target(self, path: NodePath, written: object) -> Path | None:
         return self.reading.file(self.document, path, written)
 
-    def _dataset(self, written: str) -> Dataset | None:
-        target = self._target(("dataset",), written)
-        return None if target is None else self.reading.shared("dataset", target, read_dataset)
+    def _dataset(self, written: object) -> Dataset:
+        target = None if written is None else self._target(("dataset",), written)
+        read = None if target is None else self.reading.shared("dataset", target, read_dataset)
+        return read or Dataset("", str(written), ())
 
-    def _execution(self, value: dict[str, Any]) -> Execution | None:
+    def _execution(self, value: dict[str, Any]) -> Execution:
         if value.get("backend", "native") == "native":
             return self._made(value, None, ReadSources(Sources("", ()), ()))
         task = self._target(("execution", "file"), value["file"])
         if task is None:
-            return None
+            return self._made(value, None, ReadSources(Sources("", ()), ()))
         check_task(self.reading, self.document, task, value["task"])
         return self._made(value, task, read_sources(self.reading, self.document, value, task))
 
@@ -133,15 +122,13 @@ class EvalBuilder:
 
     def _prompt(self, path: NodePath, written: object) -> Prompt | None:
         target = None if written is None else self._target(path, written)
-        text = None if target is None else self.reading.text(target)
-        if target is None or text is None:
-            return None
-        return Prompt(self.reading.relative(target), text, template=target.suffix == ".j2")
+        return None if target is None else read_prompt(self.reading, target)
 
     def _judge_prompt(self, path: NodePath, written: object) -> Prompt | None:
         """The prompts of judges are templates whatever they are called."""
-        prompt = self._prompt(path, written)
-        return None if prompt is None else Prompt(prompt.path, prompt.text, template=True)
+        target = None if written is None else self._target(path, written)
+        text = None if target is None else self.reading.text(target)
+        return None if target is None or text is None else Prompt(self.reading.relative(target), text, template=True)
 
     def _reference(self, path: NodePath, written: Any) -> Reference | None:
         settings = {} if isinstance(written, str) else {k: v for k, v in written.items() if k != "path"}
@@ -198,8 +185,12 @@ class EvalBuilder:
         )
 
     def _rubric(self, path: NodePath, written: object) -> Rubric | None:
-        target = None if written is None else self._target(path, written)
-        return None if target is None else self.reading.shared("rubric", target, read_rubric)
+        """Return a rubric, an empty one where it cannot be read: what is declared counts when names are compared."""
+        if written is None:
+            return None
+        target = self._target(path, written)
+        read = None if target is None else self.reading.shared("rubric", target, read_rubric)
+        return read or Rubric(str(written), "", (), "")
 
     def _judge(self, number: int, value: dict[str, Any]) -> ModelJudge:
         at = ("evaluation", "model_judges", number)
@@ -238,7 +229,7 @@ class EvalBuilder:
             (("defaults", "parameters"), value.get("defaults", {}).get("parameters", {}))
         ]
         for list_name in ("arms", "runs"):
-            for number, entry in enumerate(value[list_name]):
+            for number, entry in enumerate(value.get(list_name, ())):
                 places.append(((list_name, number, "parameters"), entry.get("parameters", {})))
         for at, parameters in places:
             if "recordings" in parameters:

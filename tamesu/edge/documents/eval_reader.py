@@ -5,13 +5,17 @@ from __future__ import annotations
 from collections.abc import Iterable
 from dataclasses import dataclass
 
+from tamesu.base.canonical import Json
 from tamesu.base.errors import InvalidDocument
 from tamesu.base.model.finding import Finding
 from tamesu.base.model.manifest import Eval, EvalRef
-from tamesu.core.lint import Remark, effort_remarks, price_remarks, remarks
+from tamesu.core.lint import Remark, effort_remarks, message_remarks, price_remarks, remarks
+from tamesu.core.lint.consequences import Part, may_follow
 from tamesu.core.matrix import Matrix, Setting, matrix, model_key
 from tamesu.edge.documents.document import Document
 from tamesu.edge.documents.eval_builder import EvalBuilder
+from tamesu.edge.documents.layout import config_layout, eval_layout
+from tamesu.edge.documents.pruning import Remainder
 from tamesu.edge.documents.reading import Reading, Shelf
 from tamesu.edge.documents.schemas import DocumentKind
 from tamesu.edge.documents.settings_reader import read_setting
@@ -41,19 +45,31 @@ def read_eval(project: Project, ref: EvalRef, shelf: Shelf | None = None) -> Rea
     case = reading.shared("case", project.case_file(ref.case), lambda own, path: own.document(path, DocumentKind.CASE))
     default_task = case.value.get("default_task") if case and isinstance(case.value, dict) else None
     reading.files.clear()  # settings count by value and the case does not: neither is content of the eval
+    reading.findings.extend((*config_layout(project), *eval_layout(project, ref)))
     manifest = project.eval(ref).manifest
-    document = reading.document(manifest, DocumentKind.EVAL)
-    if document is None:
+    rest = reading.rest_of(manifest, DocumentKind.EVAL)
+    if rest is None:
         return _read(ref, reading, None, None, setting)
+    document, lost = rest.document, _with_task(reading, rest, default_task)
+    about_shape = len(reading.findings)
     evaluation = EvalBuilder(reading, document, ref, default_task).build()
-    if evaluation is None:
-        return _read(ref, reading, None, None, setting)
     setting = with_prices(project, setting, ((entry.provider, entry.model) for entry in evaluation.models))
     _place(reading, document, (*remarks(evaluation), *effort_remarks(evaluation, setting)))
+    found = reading.findings[about_shape:]
+    reading.findings[about_shape:] = [one for one in found if not may_follow(one.rule, lost)]
     runs = None if reading.failed else _matrix(reading, document, evaluation, setting)
     if runs is not None:
-        _place(reading, document, price_remarks(evaluation, runs, setting))
+        _place(reading, document, (*price_remarks(evaluation, runs, setting), *message_remarks(evaluation, runs)))
     return _read(ref, reading, evaluation, runs, setting)
+
+
+def _with_task(reading: Reading, rest: Remainder, default_task: Json) -> frozenset[Part]:
+    """Return the parts that the eval lacks, the task among them when neither it nor its case names one."""
+    named = isinstance(rest.document.value, dict) and "task" in rest.document.value
+    if named or default_task is not None or ("task",) in rest.lost:
+        return rest.lost
+    reading.note(rest.document, (), "eval/missing-field", "'task' is missing", "add `task:` to eval.yml")
+    return rest.lost | {("task",)}
 
 
 def _read(ref: EvalRef, reading: Reading, evaluation: Eval | None, runs: Matrix | None, setting: Setting) -> ReadEval:

@@ -190,6 +190,7 @@ class _Row:
 
 
 def _rows(label: str, text: str) -> Iterator[_Row]:
+    csv.field_size_limit(max(csv.field_size_limit(), len(text)))  # a cell may be as long as its file
     reader = csv.reader(io.StringIO(text, newline=""), strict=True)
     start = 1
     try:

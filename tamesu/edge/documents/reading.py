@@ -15,6 +15,7 @@ from tamesu.base.canonical import digest_bytes
 from tamesu.base.model.finding import Finding, Severity
 from tamesu.base.model.manifest import FileDigest
 from tamesu.edge.documents.document import START, Document, DocumentFault, NodePath, fault
+from tamesu.edge.documents.pruning import Remainder, remainder
 from tamesu.edge.documents.regular_files import read_regular_file
 from tamesu.edge.documents.schemas import DocumentKind, validate
 from tamesu.edge.documents.secrets import Secret, masked, secrets_in_fields, secrets_in_text
@@ -145,6 +146,17 @@ class Reading:
 
     def document(self, path: Path, kind: DocumentKind) -> Document | None:
         """Return a manifest that parses and has the right shape; otherwise None, with findings."""
+        document = self._parsed(path)
+        return None if document is None or not self._fits(document, kind) else document
+
+    def rest_of(self, path: Path, kind: DocumentKind) -> Remainder | None:
+        """Return what has the right shape of a manifest that parses; otherwise None. All else is in findings."""
+        document = self._parsed(path)
+        if document is None:
+            return None
+        return Remainder(document, frozenset()) if self._fits(document, kind) else remainder(document, kind)
+
+    def _parsed(self, path: Path) -> Document | None:
         label = self.relative(path)
         try:
             content = self.content(path, MAX_BYTES, "yaml/size")
@@ -154,9 +166,12 @@ class Reading:
             self.findings.append(error.finding)
             return None
         self._found(secrets_in_fields(document))
+        return document
+
+    def _fits(self, document: Document, kind: DocumentKind) -> bool:
         shape = validate(document, kind)
         self.findings.extend(shape)
-        return None if any(finding.severity == "error" for finding in shape) else document
+        return all(finding.severity != "error" for finding in shape)
 
     def reference(self, document: Document, path: NodePath, written: str, base: Path | None = None) -> Path | None:
         """Return the file that a manifest names, inside the project and present; otherwise None, with a finding.

@@ -7,6 +7,8 @@ from typing import Any
 
 from tamesu.base.canonical import digest
 from tamesu.base.model.manifest import Rubric
+from tamesu.core.lint.repetition import repeated
+from tamesu.edge.documents.document import Document
 from tamesu.edge.documents.reading import Reading
 from tamesu.edge.documents.schemas import DocumentKind
 
@@ -21,6 +23,7 @@ def read_rubric(reading: Reading, path: Path) -> Rubric | None:
     if "rationale" in value:
         target = reading.file(document, ("rationale",), value["rationale"])
         rationale = None if target is None else reading.text(target)
+    _check_names(reading, document, value["dimensions"])
     for number, dimension in enumerate(value["dimensions"]):
         if "none" in dimension.get("reason_codes", []):
             reading.note(
@@ -34,3 +37,17 @@ def read_rubric(reading: Reading, path: Path) -> Rubric | None:
         dimensions=tuple(dimension["id"] for dimension in value["dimensions"]),
         digest=digest({"rubric": content, "rationale": rationale}),
     )
+
+
+def _check_names(reading: Reading, document: Document, dimensions: list[dict[str, Any]]) -> None:
+    for number in repeated([dimension["id"] for dimension in dimensions]):
+        message = f"dimension '{dimensions[number]['id']}' appears twice"
+        reading.note(document, ("dimensions", number, "id"), "id/repeated", message, "give each dimension its own ID")
+    for number, dimension in enumerate(dimensions):
+        at, codes = ("dimensions", number, "reason_codes"), dimension.get("reason_codes")
+        if codes == []:
+            message = f"dimension '{dimension['id']}' has no reason code, and a fail needs one"
+            reading.note(document, at, "rubric/no-code", message, "add a code, or remove the field")
+        for place in repeated(codes or ()):
+            message = f"reason code '{dimension['reason_codes'][place]}' is listed twice"
+            reading.note(document, (*at, place), "id/repeated", message, "list it once")

@@ -11,9 +11,11 @@ from pathlib import Path
 from typing import Any, TypeAlias
 
 from jsonschema import Draft202012Validator
+from jsonschema.exceptions import ValidationError
 from jsonschema.protocols import Validator
 from jsonschema.validators import extend
 
+from tamesu.base.canonical import Json
 from tamesu.base.model.finding import Finding
 from tamesu.edge.documents.ambiguity import ambiguous_keys, ambiguous_values
 from tamesu.edge.documents.document import Document
@@ -42,7 +44,7 @@ class DocumentKind(enum.StrEnum):
 def validate(document: Document, kind: DocumentKind) -> tuple[Finding, ...]:
     """Return every violation of the kind's schema in the order of the file, at most 200; empty if it fits."""
     shape = Shape(document, known_fields(kind))
-    wrong = (finding for error in _validator(kind).iter_errors(document.value) for finding in findings(shape, error))
+    wrong = (finding for error in schema_errors(document.value, kind) for finding in findings(shape, error))
     found = set(itertools.islice(wrong, MAX_FINDINGS))
     places = {(finding.line, finding.column) for finding in found}
     # What has to be written otherwise anyway need not be quoted first.
@@ -53,6 +55,11 @@ def validate(document: Document, kind: DocumentKind) -> tuple[Finding, ...]:
     )
     found.update(ambiguous_keys(document, schema_of(kind)))
     return tuple(sorted(found)[:MAX_FINDINGS])
+
+
+def schema_errors(value: Json, kind: DocumentKind) -> Iterator[ValidationError]:
+    """Yield each violation of the kind's schema as the validator has it."""
+    yield from _validator(kind).iter_errors(value)
 
 
 @functools.cache

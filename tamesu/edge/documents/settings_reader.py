@@ -9,7 +9,9 @@ from typing import Any
 
 from tamesu.base.model.facts import ModelFacts
 from tamesu.base.model.plan import Price
+from tamesu.core.lint.remark import nearest
 from tamesu.core.matrix import ModelKey, Setting, model_key
+from tamesu.core.routes import find_route, route_names
 from tamesu.edge.documents.document import Document
 from tamesu.edge.documents.reading import Reading
 from tamesu.edge.documents.schemas import DocumentKind
@@ -43,6 +45,11 @@ def _models(reading: Reading, path: Path) -> Mapping[ModelKey, ModelFacts]:
     value: dict[str, Any] = document.value
     entries: list[dict[str, Any]] = value["models"]
     for number, entry in enumerate(entries):
+        if find_route(entry["provider"]) is None:
+            reading.note(
+                document, ("models", number, "provider"), "provider/no-route",
+                f"provider '{entry['provider']}' has no Inspect route", nearest(entry["provider"], route_names()),
+            )  # fmt: skip
         key = model_key(entry["provider"], entry["model"])
         if key in models:
             reading.note(

@@ -28,6 +28,9 @@ def _nearest(name: str, known: list[str], everywhere: tuple[str, ...]) -> str:
     near = similar(name, known, 0.75)
     if near:
         return f"did you mean '{near}'?"
+    within = [candidate for candidate in known if name in candidate.split("_")]
+    if len(within) == 1:
+        return f"did you mean '{within[0]}'?"
     last_names = [field.rpartition(".")[2] for field in everywhere]
     meant = similar(name, last_names, 0.85)
     elsewhere = [field for field, last in zip(everywhere, last_names, strict=True) if last == meant]

@@ -18,6 +18,7 @@ from tamesu.edge.documents.decoding import decode_text, position_at, shortened
 from tamesu.edge.documents.document import START, Document, DocumentFault, NodePath, Position, fault
 from tamesu.edge.documents.yaml_nodes import Node, ScalarContent
 from tamesu.edge.documents.yaml_scalars import other_reading
+from tamesu.edge.documents.yaml_spaces import is_other_space, space_fault
 from tamesu.edge.documents.yaml_tree import MergeKeys, TreeBuilder
 
 __all__ = ["MAX_BYTES", "Document", "DocumentFault", "MergeKeys", "Position", "read_yaml"]
@@ -119,6 +120,9 @@ def _syntax_fault(label: str, text: str, error: yaml.MarkedYAMLError) -> Documen
     problem = error.problem or "it cannot be parsed"
     if "tab character" in problem or lines[place.line - 1][place.column - 1 :].startswith("\t"):
         return fault(label, place, "yaml/tab", "a tab is used as indentation", "indent with spaces")
+    here = lines[place.line - 1][place.column - 1 : place.column]
+    if is_other_space(here):
+        return space_fault(label, place, here)
     if "nesting depth" in problem:
         return fault(label, place, "yaml/depth", "values are nested too deep", "flatten the structure")
     context = f" {error.context}" if error.context else ""

@@ -19,6 +19,7 @@ from tamesu.edge.documents.yaml_nodes import (
     sequence_node,
 )
 from tamesu.edge.documents.yaml_scalars import UncarriedNumber, resolve_plain
+from tamesu.edge.documents.yaml_spaces import is_other_space, space_fault
 
 MAX_NODES = 150_000
 MAX_EXPANDED_NODES = 10_000
@@ -222,6 +223,8 @@ class TreeBuilder:
         if key.merges and self._merges is MergeKeys.REFUSE:
             message = "merge keys (<<) are not supported in manifests"
             raise self._fault(key.position, "merge", message, "write the fields out")
+        if key.plain and is_other_space(key.text[:1]):
+            raise space_fault(self._label, key.position, key.text[0])
         self._check_duplicate(mapping, key)
         return key
 
