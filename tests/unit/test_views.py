@@ -258,17 +258,24 @@ def test_money_other_runs_policy_and_failures_are_told() -> None:
             assert told in view
 
 
-def test_items_that_a_limit_stopped_or_that_lack_artifacts_are_told_at_the_top() -> None:
-    """A score of 0 by a cost limit is no finding about the model, and "complete" says nothing about artifacts."""
+def test_items_that_a_limit_stopped_are_told_at_the_top() -> None:
+    """A score of 0 by a cost limit is no finding about the model."""
     spec = make_spec(["a", "b", "c"], arm="plain")
     stopped = replace(make_result(spec, "a", 0.0), limit="cost")
-    lacking = replace(make_result(spec, "b"), missing_artifacts=("answer",))
-    summary = make_summary([make_slot(spec, [stopped, lacking, make_result(spec, "c")])])
-    assert len(summary.warnings) == 2
+    summary = make_summary([make_slot(spec, [stopped, make_result(spec, "b"), make_result(spec, "c")])])
+    assert len(summary.warnings) == 1
     for view in views(summary):
-        assert "openai/model-a · plain: 1 of 3 items stopped by a limit (cost)" in view
-        assert "openai/model-a · plain: 1 of 3 items lack required artifacts (answer)" in view
+        assert "not of full answers: openai/model-a · plain: 1 of 3 (cost)" in view
     assert make_summary([scored_slot(RIGHT)]).warnings == ()
+
+
+def test_a_required_role_that_no_item_staged_is_told() -> None:
+    """What some items lack is a result; what all of them lack is a wrong name."""
+    spec = make_spec(["a", "b"], arm="plain")
+    lacking = [replace(make_result(spec, item), missing_artifacts=("answer", "log")) for item in ("a", "b")]
+    (told,) = make_summary([make_slot(spec, [lacking[0], replace(lacking[1], missing_artifacts=("answer",))])]).warnings
+    assert told == "no item staged the required artifact 'answer'; compare execution.artifacts with the task"
+    assert make_summary([make_slot(spec, [lacking[0], make_result(spec, "b")])]).warnings == ()
 
 
 def test_the_gallery_is_bounded_and_says_what_it_leaves_out() -> None:

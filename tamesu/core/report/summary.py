@@ -11,7 +11,7 @@ from tamesu.base.model.plan import FoundRun, SlotState
 from tamesu.core.metrics import CellMetrics, cell_metrics, find_metric
 from tamesu.core.report.comparison import Comparison, Leader, compare, find_leader, order_cells
 from tamesu.core.report.figures import count, usd
-from tamesu.core.report.warnings import cell_warnings
+from tamesu.core.report.warnings import evidence_warnings
 from tamesu.core.rows import ItemRow, SlotEvidence, build_rows, rows_by_run
 
 RECORDED = "Recorded answers: these figures describe replayed recordings, not live models"
@@ -117,7 +117,7 @@ def summarise(
         description=evaluation.description,
         status=status,
         recorded=_recorded(slots),
-        warnings=cell_warnings(rows),
+        warnings=evidence_warnings(rows),
         policy=policy,
         headline=headline,
         delivery=delivery,
