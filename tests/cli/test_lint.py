@@ -236,7 +236,7 @@ def test_reading_commands_execute_nothing_of_the_project(shapes: ShapesProject) 
         "socket.socket.connect = refuse\nsocket.create_connection = refuse\nsocket.getaddrinfo = refuse\n"
     )
     environment = {"PYTHONPATH": str(guard), "DOCKER_HOST": "tcp://127.0.0.1:1", "PATH": "/nonexistent"}
-    for command in ("lint", "plan", "status"):
+    for command in ("lint", "plan", "status", "list", "models"):
         done = shapes.tamesu(command, env=environment)
         assert (done.code, done.err) == (0, "")
     assert shapes.jobs()["execute"] == 8

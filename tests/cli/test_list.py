@@ -111,7 +111,10 @@ def test_it_reads_manifests_alone_and_writes_nothing(tmp_path: Path, call: Calle
     assert not (tmp_path / ".tamesu").exists()
 
 
-@pytest.mark.parametrize("arguments", [("list",), ("new", "case", "other"), ("activate", "replayed")])
+@pytest.mark.parametrize(
+    "arguments",
+    [("list",), ("lint",), ("plan",), ("status",), ("models",), ("new", "case", "other"), ("activate", "replayed")],
+)
 def test_no_heavy_library_is_imported(arguments: tuple[str, ...], tmp_path: Path, call: Caller) -> None:
     begun(tmp_path, call)
     code = (
