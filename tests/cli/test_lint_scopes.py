@@ -117,6 +117,16 @@ class TestWarnings:
         assert "warning parameter/unknown parameter 'temprature'" in line
         assert line.endswith("did you mean temperature?")
 
+    def test_items_without_a_recorded_answer_are_a_warning(self, shapes: ShapesProject, call: Caller) -> None:
+        """replay/no-answer: a misspelled model or arm is told before each of its items fails."""
+        swap("model: sketcher-small", "model: sketcher-smal")(shapes)
+        lines = call(shapes, "lint").out.splitlines()[:-1]
+        assert len(lines) == 4
+        assert (
+            "warning replay/no-answer no answer is recorded for 3 of 3 items of sketcher-smal x terse rep 1" in lines[0]
+        )
+        assert {one.line for one in findings("\n".join(lines))} == {41}
+
     def test_an_edit_during_a_run_is_a_warning(self, banked_shapes: ShapesProject, call: Caller) -> None:
         """run/edited-in-flight: the run goes on with its copy, and the edit would not be measured."""
         run_id = sorted(banked_shapes.run_ids())[0]

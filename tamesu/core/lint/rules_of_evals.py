@@ -158,6 +158,11 @@ EVAL_RULES: dict[str, tuple[str, str, str]] = {
         "No call could be made.",
         "Use one of the routes that the message names.",
     ),
+    "replay/no-answer": (
+        "Items of a replayed run for which no recorded answer fits; a warning.",
+        "Each of them would fail when it is asked.",
+        "Record the answers, or correct the item, model or arm that the recordings name.",
+    ),
     "replay/no-recordings": (
         "Provider `replay` without recorded answers.",
         "There is nothing to replay.",

@@ -32,12 +32,12 @@ from tamesu.base.model.manifest import (
     Sources,
 )
 from tamesu.core.routes import canonical_provider
-from tamesu.edge.backends.inspect.recordings import parse_recordings
 from tamesu.edge.documents.dataset_reader import read_dataset
-from tamesu.edge.documents.document import Document, DocumentFault, NodePath
+from tamesu.edge.documents.document import Document, NodePath
 from tamesu.edge.documents.output_schema_reader import check_output_schema, read_output_schema
 from tamesu.edge.documents.prompt_reader import read_prompt
 from tamesu.edge.documents.reading import Reading
+from tamesu.edge.documents.recordings_reader import read_recordings
 from tamesu.edge.documents.rubric_reader import read_rubric
 from tamesu.edge.documents.sources_reader import ReadSources, read_sources
 from tamesu.edge.documents.task_reader import check_task
@@ -236,15 +236,8 @@ class EvalBuilder:
                 target = self._target((*at, "recordings"), parameters["recordings"])
                 digest = None if target is None else self.reading.digest(target)
                 if target is not None and digest is not None:
-                    self._check_recordings(target)
+                    self.reading.shared("recordings", target, read_recordings)
                     yield str(parameters["recordings"]), digest
-
-    def _check_recordings(self, path: Path) -> None:
-        try:
-            parse_recordings(self.reading.content(path), self.reading.relative(path))
-        except DocumentFault as error:
-            if error.finding not in self.reading.findings:
-                self.reading.findings.append(error.finding)
 
 
 def _role(value: dict[str, Any]) -> RoleModel:

@@ -17,6 +17,7 @@ from tamesu.edge.documents.eval_builder import EvalBuilder
 from tamesu.edge.documents.layout import config_layout, eval_layout
 from tamesu.edge.documents.pruning import Remainder
 from tamesu.edge.documents.reading import Reading, Shelf
+from tamesu.edge.documents.recordings_reader import answer_remarks
 from tamesu.edge.documents.schemas import DocumentKind
 from tamesu.edge.documents.settings_reader import read_setting
 from tamesu.edge.prices.book import PriceBook, priced, today
@@ -60,6 +61,7 @@ def read_eval(project: Project, ref: EvalRef, shelf: Shelf | None = None) -> Rea
     runs = None if reading.failed else _matrix(reading, document, evaluation, setting)
     if runs is not None:
         _place(reading, document, (*price_remarks(evaluation, runs, setting), *message_remarks(evaluation, runs)))
+        _place(reading, document, answer_remarks(reading, evaluation, runs))
     return _read(ref, reading, evaluation, runs, setting)
 
 

@@ -1,0 +1,49 @@
+"""Reading recorded answers while a manifest is checked: whether they parse, and whether every item has one."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import Path
+
+from tamesu.base.model.manifest import Eval
+from tamesu.base.model.plan import RunSpec
+from tamesu.core.lint import Remark
+from tamesu.core.matrix import Matrix
+from tamesu.edge.backends.inspect.recordings import Cell, Recordings, parse_recordings
+from tamesu.edge.documents.document import DocumentFault
+from tamesu.edge.documents.reading import Reading
+
+_MOST_LOOKUPS = 200_000  # of a large plan only first repetitions are looked up
+
+
+def read_recordings(reading: Reading, path: Path) -> Recordings | None:
+    """Return the recorded answers of a file; None, with a finding, when it cannot be read."""
+    try:
+        return parse_recordings(reading.content(path), reading.relative(path))
+    except DocumentFault as error:
+        reading.findings.append(error.finding)
+        return None
+
+
+def answer_remarks(reading: Reading, evaluation: Eval, runs: Matrix) -> Iterator[Remark]:
+    """Yield a warning for each run with items that no recorded answer fits; asking them would fail."""
+    replayed = [spec for spec in runs.runs if spec.recordings is not None]
+    if sum(len(spec.items) for spec in replayed) > _MOST_LOOKUPS:
+        replayed = [spec for spec in replayed if spec.repetition == 1]
+    numbers = {(entry.provider, entry.model): number for number, entry in enumerate(evaluation.models)}
+    for spec in replayed:
+        lacking = _lacking(reading, spec)
+        if lacking:
+            label = f"{spec.model} x {spec.arm} rep {spec.repetition}"
+            which = f"{len(lacking)} of {len(spec.items)} items of {label}, such as '{lacking[0]}'"
+            message = f"no answer is recorded for {which}"
+            fix = "record them, or correct the names in the recordings"
+            yield Remark(("runs", numbers[spec.provider, spec.model]), "replay/no-answer", message, fix, "warning")
+
+
+def _lacking(reading: Reading, spec: RunSpec) -> list[str]:
+    if spec.recordings is None:
+        return []
+    recordings = reading.shared("recordings", reading.root / spec.recordings.path, read_recordings)
+    cell = Cell(spec.model, spec.arm, spec.repetition)
+    return [] if recordings is None else [item for item in spec.items if recordings.answer(item, cell) is None]
