@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+import functools
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
@@ -10,6 +11,9 @@ from pathlib import Path
 from tamesu.base.errors import UsageError
 from tamesu.core.scaffold import StagedRole, TaskOutline
 from tamesu.edge.documents.regular_files import read_regular_file
+
+# The evals of an experiment share a task module, and reading it is most of what one more eval costs.
+_REMEMBERED = 32
 
 
 def read_task_outline(path: Path, label: str) -> TaskOutline:
@@ -59,6 +63,7 @@ class SyntaxProblem:
     message: str
 
 
+@functools.lru_cache(_REMEMBERED)
 def syntax_problem(content: bytes) -> SyntaxProblem | None:
     """Return what keeps a module from being Python; None when it parses."""
     try:
@@ -70,17 +75,20 @@ def syntax_problem(content: bytes) -> SyntaxProblem | None:
     return None
 
 
+@functools.lru_cache(_REMEMBERED)
 def task_functions(content: bytes) -> tuple[str, ...]:
     """Return the functions of a module that carry @task."""
     return tuple(_decorated(ast.parse(content), "task"))
 
 
+@functools.lru_cache(_REMEMBERED)
 def bare_functions(content: bytes) -> frozenset[str]:
     """Return the functions at the top level of a module that carry no decorator at all."""
     functions = [node for node in ast.parse(content).body if isinstance(node, (ast.FunctionDef, ast.AsyncFunctionDef))]
     return frozenset(node.name for node in functions if not node.decorator_list)
 
 
+@functools.lru_cache(_REMEMBERED)
 def module_names(content: bytes) -> tuple[str, ...] | None:
     """Return what a module binds at its top level, in order; None where the text alone cannot tell."""
     try:
