@@ -427,13 +427,19 @@ def fails(project: ShapesProject, reason: str) -> Done:
 @pytest.mark.parametrize(
     ("old", "new", "reason"),
     [
-        ("@task\n", 'raise RuntimeError("boom at import")\n\n\n@task\n', "RuntimeError: boom at import"),
+        pytest.param(
+            "@task\n",
+            'raise RuntimeError("boom at import")\n\n\n@task\n',
+            "RuntimeError: boom at import",
+            marks=pytest.mark.long,
+        ),
         ("import json\n", "import json\nimport not_there_at_all\n", "No module named 'not_there_at_all'"),
-        ("@task\n", 'raise SystemExit("leaving")\n\n\n@task\n', "SystemExit"),
-        (
+        pytest.param("@task\n", 'raise SystemExit("leaving")\n\n\n@task\n', "SystemExit", marks=pytest.mark.long),
+        pytest.param(
             "@task\ndef draw_scene",
             "globals()\n\n\n@task\ndef draw_other",
             "task.py: holds no task 'draw_scene'; did you mean draw_other",
+            marks=pytest.mark.long,
         ),
         (
             SOLVER,

@@ -127,6 +127,7 @@ def scores(root: Path) -> dict[tuple[str, str], tuple[str, float | None]]:
     return found
 
 
+@pytest.mark.long
 def test_what_is_written_runs_at_once(tmp_path: Path, call: Caller) -> None:
     project = run_new(begun(tmp_path, call))
     done = project.tamesu("run")
