@@ -1,12 +1,26 @@
-"""Routes: the providers that an eval may name, the credentials each needs, and which of them can be called."""
+"""Routes: the providers that an eval may name, and how each is reached. The one table; docs/routes.md is made from it."""
 
 from __future__ import annotations
 
 import re
 from collections.abc import Mapping
 from dataclasses import dataclass
+from enum import StrEnum
 
 ALIASES = {"gemini": "google"}
+
+
+class Protocol(StrEnum):
+    """The language of an endpoint, which decides under which name a parameter travels and a reply names its model."""
+
+    RECORDED = "recorded"
+    CHAT = "OpenAI Chat Completions"
+    RESPONSES = "OpenAI Responses"
+    MESSAGES = "Anthropic Messages"
+    GEMINI = "Gemini generateContent"
+    MISTRAL = "Mistral chat"
+    GRPC = "xAI gRPC"
+    CONVERSE = "Bedrock Converse"
 
 
 @dataclass(frozen=True, slots=True)
@@ -14,25 +28,77 @@ class Route:
     """A way to a model.
 
     `credentials` are the names of environment variables, any of which suffices; empty where none is needed.
-    `executable` says that this version makes calls over it.
+    `base_url_variable` overrides `base_url`; both None where no HTTP endpoint is called. `service` is what Inspect calls
+    the provider. `extra` is the optional dependency that brings the provider's client.
     """
 
     provider: str
     credentials: tuple[str, ...]
-    executable: bool = False
+    protocol: Protocol
+    service: str
+    extra: str | None
+    base_url_variable: str | None = None
+    base_url: str | None = None
+
+    def model_uri(self, model: str) -> str:
+        """Return the model as Inspect names it."""
+        return f"{self.service}/{model}"
 
 
+_AWS = ("AWS_ACCESS_KEY_ID", "AWS_PROFILE", "AWS_BEARER_TOKEN_BEDROCK")
 _NAMED = (
-    Route("replay", (), executable=True),
-    Route("meta", ("META_API_KEY",)),
-    Route("openai", ("OPENAI_API_KEY",)),
-    Route("anthropic", ("ANTHROPIC_API_KEY",)),
-    Route("google", ("GOOGLE_API_KEY", "GEMINI_API_KEY")),
-    Route("grok", ("XAI_API_KEY", "GROK_API_KEY")),
-    Route("bedrock", ("AWS_ACCESS_KEY_ID", "AWS_PROFILE", "AWS_BEARER_TOKEN_BEDROCK")),
-    Route("mistral", ("MISTRAL_API_KEY",)),
-    Route("openrouter", ("OPENROUTER_API_KEY",)),
-    Route("vllm", ()),
+    Route("replay", (), Protocol.RECORDED, "replay", None),
+    Route(
+        "meta", ("META_API_KEY",), Protocol.CHAT, "openai-api/meta", "meta", "META_BASE_URL", "https://api.meta.ai/v1"
+    ),
+    Route(
+        "openai",
+        ("OPENAI_API_KEY",),
+        Protocol.CHAT,
+        "openai",
+        "openai",
+        "OPENAI_BASE_URL",
+        "https://api.openai.com/v1",
+    ),
+    Route(
+        "anthropic",
+        ("ANTHROPIC_API_KEY",),
+        Protocol.MESSAGES,
+        "anthropic",
+        "anthropic",
+        "ANTHROPIC_BASE_URL",
+        "https://api.anthropic.com",
+    ),
+    Route(
+        "google",
+        ("GOOGLE_API_KEY", "GEMINI_API_KEY"),
+        Protocol.GEMINI,
+        "google",
+        "google",
+        "GOOGLE_BASE_URL",
+        "https://generativelanguage.googleapis.com",
+    ),
+    Route("grok", ("XAI_API_KEY", "GROK_API_KEY"), Protocol.GRPC, "grok", "grok", "XAI_BASE_URL", "https://api.x.ai"),
+    Route("bedrock", _AWS, Protocol.CONVERSE, "bedrock", "bedrock", "BEDROCK_BASE_URL"),
+    Route(
+        "mistral",
+        ("MISTRAL_API_KEY",),
+        Protocol.MISTRAL,
+        "mistral",
+        "mistral",
+        "MISTRAL_BASE_URL",
+        "https://api.mistral.ai",
+    ),
+    Route(
+        "openrouter",
+        ("OPENROUTER_API_KEY",),
+        Protocol.CHAT,
+        "openrouter",
+        "openrouter",
+        "OPENROUTER_BASE_URL",
+        "https://openrouter.ai/api/v1",
+    ),
+    Route("vllm", (), Protocol.CHAT, "vllm", "vllm", "VLLM_BASE_URL"),
 )
 ROUTES: Mapping[str, Route] = {route.provider: route for route in _NAMED}
 SERVICE = re.compile(r"openai-api/([a-z0-9]+(?:[-_][a-z0-9]+)*)")
@@ -47,8 +113,8 @@ def find_route(provider: str) -> Route | None:
     """Return the route of a provider, `openai-api/<service>` included; None when there is none."""
     service = SERVICE.fullmatch(provider)
     if service is not None:
-        variable = re.sub(r"[^A-Z0-9]", "_", service[1].upper())
-        return Route(provider, (f"{variable}_API_KEY",))
+        variable = service[1].upper().replace("-", "_")
+        return Route(provider, (f"{variable}_API_KEY",), Protocol.CHAT, provider, "openai", f"{variable}_BASE_URL")
     return ROUTES.get(canonical_provider(provider))
 
 

@@ -6,7 +6,6 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 
 from tamesu.base.model.manifest import Eval
-from tamesu.core.routes import find_route
 
 
 @dataclass(frozen=True, slots=True)
@@ -20,7 +19,7 @@ class MissingSupport:
 
 def missing_support(evaluation: Eval) -> tuple[MissingSupport, ...]:
     """Return everything that the eval asks for and this version does not do."""
-    return (*_backend(evaluation), *_inputs(evaluation), *_routes(evaluation), *_judges(evaluation))
+    return (*_backend(evaluation), *_inputs(evaluation), *_judges(evaluation))
 
 
 def _backend(evaluation: Eval) -> Iterator[MissingSupport]:
@@ -41,14 +40,6 @@ def _inputs(evaluation: Eval) -> Iterator[MissingSupport]:
     for number, arm in enumerate(evaluation.arms):
         if arm.references:
             yield MissingSupport(("arms", number, "references"), "references are not sent by this version")
-
-
-def _routes(evaluation: Eval) -> Iterator[MissingSupport]:
-    for number, entry in enumerate(evaluation.models):
-        route = find_route(entry.provider)
-        if route is not None and not route.executable:
-            message = f"provider '{entry.provider}' is not called by this version"
-            yield MissingSupport(("runs", number, "provider"), message)
 
 
 def _judges(evaluation: Eval) -> Iterator[MissingSupport]:
