@@ -1,4 +1,4 @@
-"""Routes: the providers that an eval may name, and how each is reached. The one table; docs/routes.md is made from it."""
+"""Routes: the providers that an eval may name, and how each is reached. docs/routes.md is made from this table."""
 
 from __future__ import annotations
 
@@ -28,8 +28,8 @@ class Route:
     """A way to a model.
 
     `credentials` are the names of environment variables, any of which suffices; empty where none is needed.
-    `base_url_variable` overrides `base_url`; both None where no HTTP endpoint is called. `service` is what Inspect calls
-    the provider. `extra` is the optional dependency that brings the provider's client.
+    `base_url_variable` overrides `base_url`; both None where no HTTP endpoint is called. `service` is what Inspect
+    calls the provider. `extra` is the optional dependency that brings the provider's client.
     """
 
     provider: str
