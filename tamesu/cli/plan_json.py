@@ -11,6 +11,7 @@ from tamesu.base.model.plan import EvalPlan, FoundRun, RunSpec, Slot
 from tamesu.base.model.sizing import Sizing
 from tamesu.core.matrix import Matrix
 from tamesu.core.parameters import split_parameters
+from tamesu.core.routes import protocol_of
 from tamesu.stages.plan import Planned
 
 PLAN_VERSION = 1
@@ -100,7 +101,7 @@ def _first_items(evaluation: Eval, matrix: Matrix) -> Iterator[Json]:
 
 
 def _call(spec: RunSpec) -> Json:
-    split = split_parameters(spec.parameters)
+    split = split_parameters(spec.parameters, protocol_of(spec.provider))
     return {
         "provider": spec.provider,
         "model": spec.model,

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 
 from tamesu.base.canonical import Json
 from tamesu.base.model.facts import ModelFacts
@@ -22,7 +22,7 @@ from tamesu.core.identity import (
     scoring_map,
 )
 from tamesu.core.pricing import largest_call_usd, largest_prompt_bytes
-from tamesu.core.routes import canonical_provider
+from tamesu.core.routes import canonical_provider, find_route
 
 ModelKey = tuple[str, str]
 _UNKNOWN = ModelFacts()
@@ -35,14 +35,28 @@ def model_key(provider: str, model: str) -> ModelKey:
 
 @dataclass(frozen=True, slots=True)
 class Setting:
-    """What a plan depends on beside the eval: the pinned Inspect version and what is known about models."""
+    """What a plan depends on beside the eval: the pinned Inspect version, what is known about models and endpoints.
+
+    `origins` are those that environment or project set for a provider, by its canonical name.
+    """
 
     inspect_version: str
     models: Mapping[ModelKey, ModelFacts]
+    origins: Mapping[str, str] = field(default_factory=dict)
 
     def facts(self, provider: str, model: str) -> ModelFacts:
         """Return what is known about a model; nothing is known about one that nobody names."""
         return self.models.get(model_key(provider, model), _UNKNOWN)
+
+    def origin(self, provider: str) -> str | None:
+        """Return where a provider's models answer; None for the place that its client knows by itself."""
+        return self.origins.get(canonical_provider(provider))
+
+
+def model_uri(provider: str, model: str) -> str:
+    """Return a model as Inspect names it."""
+    route = find_route(provider)
+    return f"{provider}/{model}" if route is None else route.model_uri(model)
 
 
 @dataclass(frozen=True, slots=True)
@@ -180,8 +194,8 @@ def _generation(
             task=evaluation.task,
             backend=execution.backend,
             provider=entry.provider,
-            model_uri=f"{entry.provider}/{entry.model}",
-            base_url_origin=None,
+            model_uri=model_uri(entry.provider, entry.model),
+            base_url_origin=shared.setting.origin(entry.provider),
             dataset=dataset,
             parameters=parameters,
             recordings=None if recording is None else recording.sha256,
@@ -220,8 +234,8 @@ def _run(shared: _Shared, entry: ModelEntry, arm: Arm, repetition: int, asked: _
         backend=execution.backend,
         provider=entry.provider,
         model=entry.model,
-        model_uri=f"{entry.provider}/{entry.model}",
-        base_url_origin=None,
+        model_uri=model_uri(entry.provider, entry.model),
+        base_url_origin=shared.setting.origin(entry.provider),
         arm=arm.id,
         repetition=repetition,
         parameters=parameters,

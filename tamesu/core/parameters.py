@@ -7,6 +7,8 @@ from dataclasses import dataclass
 
 from tamesu.base.canonical import Json
 from tamesu.core.parameter_values import KINDS, PROVIDER_DEFAULT
+from tamesu.core.routes import Protocol
+from tamesu.core.wire_names import NOT_SENT, travel
 
 CONFIG_FIELDS = frozenset(KINDS)
 
@@ -35,14 +37,22 @@ class SplitParameters:
     extra_body: Mapping[str, Json]
 
 
-def split_parameters(parameters: Mapping[str, Json]) -> SplitParameters:
+def split_parameters(parameters: Mapping[str, Json], protocol: Protocol | None = None) -> SplitParameters:
     """Return known fields and the rest; an explicit `extra_body` is merged below the unknown names.
 
-    What is left to the provider on purpose is in neither.
+    What Inspect would drop on the way to an endpoint of that protocol rides in the body. What is left to the provider
+    on purpose is in neither.
     """
     parameters = {name: value for name, value in parameters.items() if value != PROVIDER_DEFAULT}
-    config = {name: value for name, value in parameters.items() if name in CONFIG_FIELDS - {"extra_body"}}
     declared = parameters.get("extra_body")
-    unknown = {name: value for name, value in parameters.items() if name not in CONFIG_FIELDS and name not in OWN}
-    body = {**(declared if isinstance(declared, dict) else {}), **unknown}
+    body: dict[str, Json] = dict(declared) if isinstance(declared, dict) else {}
+    config: dict[str, Json] = {}
+    for name, value in parameters.items():
+        if name in OWN or name == "extra_body":
+            continue
+        way = NOT_SENT if protocol is None else travel(protocol, name)
+        if name not in CONFIG_FIELDS or way.by_body:
+            body[name] = value
+        else:
+            config[way.config or name] = value
     return SplitParameters(config, body)

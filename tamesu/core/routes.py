@@ -118,6 +118,12 @@ def find_route(provider: str) -> Route | None:
     return ROUTES.get(canonical_provider(provider))
 
 
+def protocol_of(provider: str) -> Protocol | None:
+    """Return the language that a provider's endpoint speaks; None without a route."""
+    route = find_route(provider)
+    return None if route is None else route.protocol
+
+
 def route_names() -> tuple[str, ...]:
     """Return what may stand as a provider, for messages."""
     return (*ROUTES, "openai-api/<service>")

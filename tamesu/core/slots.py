@@ -7,6 +7,7 @@ from dataclasses import dataclass, replace
 
 from tamesu.base.model.evidence import AttemptRecord, ItemEntry, RunRecord
 from tamesu.base.model.plan import Holder, RunSpec, Slot, SlotState
+from tamesu.core.drift import drift_line, drifted_attempts, drifted_items
 from tamesu.core.identity import differences
 
 
@@ -46,12 +47,15 @@ def slot(spec: RunSpec, evidence: RunEvidence) -> Slot:
     if waiting:
         pending = tuple(name for name in pending if name not in waiting)
     problem = _identity_problem(spec, record) or _altered_attempt(evidence)
+    drift = drift_line(drifted_attempts(evidence.attempts))
     if not unclosed:
         # while an ingestion is owed, results may lie there that run.yml does not know yet
         problem = problem or evidence.problem
     if record is not None and record.error is not None and not unclosed:
         problem = problem or f"{record.error.type}: {record.error.message}"
     state = _state(spec, evidence, pending, complete, problem, unclosed)
+    if drift is not None and state in {SlotState.PARTIAL, SlotState.BANKED, SlotState.FAILED} and not unclosed:
+        state, problem = SlotState.DRIFTED, problem or drift
     return Slot(
         spec=spec,
         state=state,
@@ -81,10 +85,12 @@ def reopened_slot(spec: RunSpec, evidence: RunEvidence) -> Slot:
     """
     found = slot(spec, evidence)
     verified = evidence.problem is None and _identity_problem(spec, evidence.record) is None
-    if found.state is not SlotState.FAILED or not verified or evidence.record is None:
+    if found.state not in {SlotState.FAILED, SlotState.DRIFTED} or not verified or evidence.record is None:
         return found
-    items = evidence.record.items
-    pending = tuple(name for name in spec.items if name not in items or items[name].state != "complete")
+    items, drifted = evidence.record.items, drifted_items(evidence.attempts)
+    pending = tuple(
+        name for name in spec.items if name not in items or items[name].state != "complete" or name in drifted
+    )
     return replace(found, state=SlotState.PARTIAL, pending=pending, problem=None)
 
 

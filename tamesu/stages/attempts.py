@@ -13,17 +13,20 @@ import shutil
 import socket
 from collections.abc import Mapping, Sequence
 from contextlib import suppress
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from tamesu import __version__
 from tamesu.base.canonical import digest_bytes
 from tamesu.base.errors import BudgetRefused, FrameworkFault, PaymentNeeded, RunHeld
-from tamesu.base.model.evidence import AttemptRecord, Fault, LedgerEntry, SampleEvidence
+from tamesu.base.model.evidence import AttemptRecord, Fault, LedgerEntry
 from tamesu.base.model.manifest import EvalRef
 from tamesu.base.model.plan import RunSpec
+from tamesu.base.model.wire import WireCheck
 from tamesu.core.attempts import attempt_state, close_attempt
 from tamesu.core.ledger import balance, invocation_total, open_reservations
-from tamesu.edge.backends.protocol import AttemptRequest, Backend, ClosedLog
+from tamesu.core.wire import check_wire
+from tamesu.edge.backends.protocol import AttemptRequest, Backend, ClosedLog, LogReading
+from tamesu.edge.credentials import Access
 from tamesu.edge.store.digests import file_digest
 from tamesu.edge.store.evidence import read_attempts, unclosed_attempts
 from tamesu.edge.store.files import write_exclusive
@@ -31,6 +34,7 @@ from tamesu.edge.store.journal import all_ledgers, append_entry, ledger_held, lo
 from tamesu.edge.store.locks import held
 from tamesu.edge.store.paths import Project, RunPaths
 from tamesu.edge.store.records import dump_record
+from tamesu.edge.store.wire import read_wire
 from tamesu.stages.clock import now
 from tamesu.stages.freeze import read_spec
 from tamesu.stages.images import pinned_images
@@ -111,7 +115,8 @@ def close(
     """Close an attempt from whatever it left: log to its place, record, settlement. Idempotent."""
     backend.remove_survivors(request)
     closed = backend.close_log(request)
-    samples, at_once, error = _samples(backend, closed)
+    reading, error = _reading(backend, closed)
+    samples, at_once = reading.samples, reading.samples_at_once
     fault = closed.error or error or fault
     corrupt = closed.error is not None or error is not None
     state = "corrupt" if corrupt else attempt_state(closed.status, survived=survived, any_sample=bool(samples))
@@ -139,6 +144,7 @@ def close(
         adopted=None if survived else f"process {os.getpid()} on {socket.gethostname()}",
         error=fault,
         images={**pinned_images(request.spec), **(images or {})},
+        wire=_wire(request, reading),
         versions={
             "inspect_ai": str(request.spec.identity.generation["inspect_version"]),
             "python": platform.python_version(),
@@ -158,15 +164,23 @@ def close(
     return record
 
 
-def _samples(backend: Backend, closed: ClosedLog) -> tuple[tuple[SampleEvidence, ...], float | None, Fault | None]:
-    """Return the samples of a log, how many were served at once, and why the log cannot be read."""
+def _reading(backend: Backend, closed: ClosedLog) -> tuple[LogReading, Fault | None]:
+    """Return what a log holds, and why it cannot be read."""
+    nothing = LogReading("none", (), None)
     if closed.path is None or closed.error is not None:
-        return (), None, None
+        return nothing, None
     try:
-        reading = backend.read_log(closed.path)
+        return backend.read_log(closed.path), None
     except FrameworkFault as error:
-        return (), None, Fault("CorruptLog", str(error))
-    return reading.samples, reading.samples_at_once, None
+        return nothing, Fault("CorruptLog", str(error))
+
+
+def _wire(request: AttemptRequest, reading: LogReading) -> WireCheck | None:
+    """Compare what left with the plan; recorded answers leave nothing."""
+    if request.spec.provider == "replay":
+        return None
+    lines = read_wire(request.paths.wire, request.attempt)
+    return replace(check_wire(request.spec, lines.requests, lines.replies, reading.calls), sha256=lines.sha256)
 
 
 def _started(project: Project, request: AttemptRequest) -> str:
@@ -213,8 +227,10 @@ def adopt(project: Project, backend: Backend, spec: RunSpec) -> tuple[AttemptRec
     return tuple(adopted)
 
 
-def make_request(project: Project, spec: RunSpec, attempt: int, asked: Sequence[str]) -> AttemptRequest:
-    """Return one attempt with the folders that are its own."""
+def make_request(
+    project: Project, spec: RunSpec, attempt: int, asked: Sequence[str], access: Access | None = None
+) -> AttemptRequest:
+    """Return one attempt with the folders that are its own; only an execution needs access to the model."""
     run: RunPaths = project.eval(spec.ref).run(spec.run_id)
     return AttemptRequest(
         spec=spec,
@@ -223,6 +239,7 @@ def make_request(project: Project, spec: RunSpec, attempt: int, asked: Sequence[
         asked=tuple(asked),
         workdir=run.private / f"attempt-{attempt:02d}",
         replay_calls=project.replay_calls,
+        access=access,
     )
 
 

@@ -14,10 +14,12 @@ from tamesu.base.model.plan import RunSpec
 from tamesu.core.planning import Retries
 from tamesu.core.slots import RunEvidence, reopened_slot, slot
 from tamesu.edge.backends.protocol import Backend, backend
+from tamesu.edge.credentials import Access
 from tamesu.edge.store.evidence import read_attempts
 from tamesu.edge.store.locks import held
 from tamesu.edge.store.paths import Project, RunPaths
 from tamesu.edge.store.records import read_record
+from tamesu.stages.access import read_accesses
 from tamesu.stages.attempts import Invocation, adopt, begin, close, make_request, reserve, sweep
 from tamesu.stages.freeze import read_spec
 from tamesu.stages.images import verified_images
@@ -49,6 +51,7 @@ def execute_launch(
     paths = project.eval(order.ref)
     specs = [read_spec(paths.run(run_id)) for run_id in order.runs]
     engine = backend(specs[0].backend)
+    accesses = read_accesses(project, specs)
     engine.isolate(project.state / "launches" / order.id)
     sweep(project, engine, order.ref)
     with ExitStack() as stack:
@@ -57,23 +60,30 @@ def execute_launch(
             stack.enter_context(held(lock, f"endpoint {endpoint}", _ENDPOINT_PATIENCE_SECONDS))
         for spec in specs:
             try:
-                _execute_run(project, engine, spec, order, tell)
+                _execute_run(project, engine, spec, order, accesses.get(spec.provider), tell)
             except (PaymentNeeded, BudgetRefused, RunHeld) as error:
                 warn(str(error))
 
 
 def _execute_run(
-    project: Project, engine: Backend, spec: RunSpec, order: LaunchOrder, tell: Callable[[str], None]
+    project: Project,
+    engine: Backend,
+    spec: RunSpec,
+    order: LaunchOrder,
+    access: Access | None,
+    tell: Callable[[str], None],
 ) -> None:
     with held(project.lock(spec.run_id), spec.run_id, _RUN_PATIENCE_SECONDS):
-        attempt = _attempt(project, engine, spec, order)
+        attempt = _attempt(project, engine, spec, order, access)
     if attempt is not None:
         tell(_line(spec, attempt))
         if attempt.state == "interrupted":
             raise KeyboardInterrupt
 
 
-def _attempt(project: Project, engine: Backend, spec: RunSpec, order: LaunchOrder) -> AttemptRecord | None:
+def _attempt(
+    project: Project, engine: Backend, spec: RunSpec, order: LaunchOrder, access: Access | None
+) -> AttemptRecord | None:
     """Make the run's next attempt, after closing and ingesting what an earlier process left."""
     paths = project.eval(spec.ref)
     adopt(project, engine, spec)
@@ -84,7 +94,7 @@ def _attempt(project: Project, engine: Backend, spec: RunSpec, order: LaunchOrde
         return None
     images = verified_images(spec)
     reserve(project, spec, owed.attempt, len(owed.items), order.payer)
-    request = make_request(project, spec, owed.attempt, owed.items)
+    request = make_request(project, spec, owed.attempt, owed.items, access)
     begin(project, request)
     try:
         fault = engine.execute(request)

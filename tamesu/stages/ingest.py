@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass, replace
 from enum import StrEnum
@@ -268,6 +269,7 @@ def _identity_record(spec: RunSpec) -> IdentityRecord:
 
 def _execution_record(spec: RunSpec, attempts: Sequence[AttemptRecord], pace: _Pace) -> ExecutionRecord:
     versions = attempts[-1].versions
+    checks = [attempt.wire for attempt in attempts if attempt.wire is not None]
     limits: dict[str, Json] = {k: v for k, v in asdict(spec.limits).items() if v is not None}
     return ExecutionRecord(
         backend=spec.backend,
@@ -290,6 +292,9 @@ def _execution_record(spec: RunSpec, attempts: Sequence[AttemptRecord], pace: _P
         logs=tuple(LogEntry(r.attempt, r.log, r.sha256, r.log_status) for r in attempts),
         busy_seconds=pace.busy_seconds,
         wall_seconds=_wall_seconds(attempts),
+        wire=next((check.way for check in checks if check.way is not None), None),
+        served=dict(sorted(sum((Counter(check.served) for check in checks), Counter()).items())),
+        unverified=checks[-1].unverified if checks else (),
     )
 
 

@@ -13,8 +13,8 @@ from tamesu.base.model.plan import EvalPlan
 from tamesu.core.ledger import balance, spent_by_run
 from tamesu.core.matrix import Matrix
 from tamesu.core.planning import Grouping, Retries, plan
-from tamesu.core.situation import Situation
-from tamesu.edge.credentials import missing_credentials
+from tamesu.core.situation import MissingCredential, Situation
+from tamesu.edge.credentials import missing_credentials, read_environment
 from tamesu.edge.documents.eval_reader import ReadEval, read_eval
 from tamesu.edge.documents.reading import Shelf
 from tamesu.edge.documents.settings_reader import installed_inspect
@@ -62,13 +62,18 @@ def plan_eval(
         strays=held_elsewhere(project, ref, (spec.run_id for spec in runs.runs)),
         balance=balance(ledger),
         spent=spent_by_run(ledger),
-        missing_credentials=missing_credentials((entry.provider for entry in evaluation.models), project.root / ".env"),
+        missing_credentials=_missing_credentials(project, evaluation),
         untrusted=project.relative(marker) if marker.exists() else None,
         installed_inspect=installed_inspect(),
         pinned_inspect=read.setting.inspect_version,
     )
     made = plan(evaluation, runs, situation, grouping, retries)
     return Planned(evaluation, runs, made, read.findings, records)
+
+
+def _missing_credentials(project: Project, evaluation: Eval) -> tuple[MissingCredential, ...]:
+    providers = {entry.provider for entry in evaluation.models}
+    return () if providers == {"replay"} else missing_credentials(providers, read_environment(project.root))
 
 
 def digest_cache(project: Project) -> DigestCache:

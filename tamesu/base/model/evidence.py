@@ -12,6 +12,7 @@ from typing import Literal
 
 from tamesu.base.canonical import Json
 from tamesu.base.model.plan import Price
+from tamesu.base.model.wire import WireCheck
 
 
 @dataclass(frozen=True, slots=True)
@@ -177,7 +178,8 @@ class AttemptRecord:
     those whose sample ended by itself, of which `failed` did with an error, `failure` being the first. State
     `faulted` says that nothing was asked at all, `error` why. `adopted` names the process that closed it when
     that was not the one that ran it. `price` is the snapshot of execution time, used for this attempt forever.
-    `images` maps the references that the sources name to the IDs of the images that were here.
+    `images` maps the references that the sources name to the IDs of the images that were here. `wire` compares what
+    left with the plan; recorded answers leave nothing.
     """
 
     attempt: int
@@ -202,6 +204,7 @@ class AttemptRecord:
     adopted: str | None = None
     error: Fault | None = None
     images: Mapping[str, str] = field(default_factory=dict)
+    wire: WireCheck | None = None
     schema_version: int = 1
 
 
@@ -233,7 +236,9 @@ class ExecutionRecord:
     """How the run was executed: versions, endpoint without credentials, task, limits, logs.
 
     `busy_seconds` is the working time of all samples added up, `wall_seconds` the time that the attempts took,
-    their start included: busy over wall is the mean number of samples in flight.
+    their start included: busy over wall is the mean number of samples in flight. `wire` says where the requests were
+    seen (`http` or `call`), `served` counts replies by the model that they name, `unverified` are parameters that no
+    request carries.
     """
 
     backend: str
@@ -256,6 +261,9 @@ class ExecutionRecord:
     logs: tuple[LogEntry, ...]
     busy_seconds: float | None = None
     wall_seconds: float | None = None
+    wire: str | None = None
+    served: Mapping[str, int] = field(default_factory=dict)
+    unverified: tuple[str, ...] = ()
 
 
 RunState = Literal["complete", "partial", "failed"]

@@ -185,10 +185,8 @@ class RunSpec:
 
     @property
     def endpoint(self) -> str:
-        """What a concurrency cap is about: one key for all recorded models, one per live model."""
-        if self.provider == "replay":
-            return "replay"
-        return f"{self.model_uri}@{self.base_url_origin or 'default'}"
+        """What a concurrency cap is about: all models of a provider at one place, all recorded ones together."""
+        return f"{self.provider}@{self.base_url_origin or 'default'}"
 
 
 class SlotState(StrEnum):

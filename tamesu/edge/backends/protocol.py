@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Protocol
 
 from tamesu.base.errors import UsageError
 from tamesu.base.model.evidence import Fault, SampleEvidence
 from tamesu.base.model.plan import RunSpec
+from tamesu.base.model.wire import ModelCalls
+from tamesu.edge.credentials import Access
 from tamesu.edge.store.paths import RunPaths
 
 
@@ -18,7 +20,7 @@ class AttemptRequest:
     """One attempt at one run: what to ask, and the folders that are its own.
 
     `workdir` is the attempt's own folder while it runs; `replay_calls` is where recorded answers count
-    the calls they served.
+    the calls they served. `access` is how a live model is reached; only an execution has it.
     """
 
     spec: RunSpec
@@ -27,6 +29,7 @@ class AttemptRequest:
     asked: tuple[str, ...]
     workdir: Path
     replay_calls: Path
+    access: Access | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -34,13 +37,14 @@ class LogReading:
     """A log reduced to evidence; `concurrency_reached` is computed from event times.
 
     `samples_at_once` is how many samples were served at once on average: their working time together, over the
-    time in which any of them ran. None when the log does not say.
+    time in which any of them ran. None when the log does not say. `calls` counts the model calls that were answered.
     """
 
     status: str
     samples: tuple[SampleEvidence, ...]
     concurrency_reached: int | None
     samples_at_once: float | None = None
+    calls: ModelCalls = field(default_factory=ModelCalls)
 
 
 @dataclass(frozen=True, slots=True)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from tamesu.base.canonical import Json
 from tamesu.base.errors import InvalidDocument
@@ -12,6 +12,8 @@ from tamesu.base.model.manifest import Eval, EvalRef
 from tamesu.core.lint import Remark, effort_remarks, message_remarks, price_remarks, remarks
 from tamesu.core.lint.consequences import Part, may_follow
 from tamesu.core.matrix import Matrix, Setting, matrix, model_key
+from tamesu.core.routes import canonical_provider, find_route
+from tamesu.edge.credentials import base_url, read_environment
 from tamesu.edge.documents.document import Document
 from tamesu.edge.documents.eval_builder import EvalBuilder
 from tamesu.edge.documents.layout import config_layout, eval_layout
@@ -55,6 +57,7 @@ def read_eval(project: Project, ref: EvalRef, shelf: Shelf | None = None) -> Rea
     about_shape = len(reading.findings)
     evaluation = EvalBuilder(reading, document, ref, default_task).build()
     setting = with_prices(project, setting, ((entry.provider, entry.model) for entry in evaluation.models))
+    setting = _with_origins(project, setting, (entry.provider for entry in evaluation.models))
     _place(reading, document, (*remarks(evaluation), *effort_remarks(evaluation, setting)))
     found = reading.findings[about_shape:]
     reading.findings[about_shape:] = [one for one in found if not may_follow(one.rule, lost)]
@@ -87,7 +90,21 @@ def with_prices(project: Project, setting: Setting, models: Iterable[tuple[str, 
     book = PriceBook(project.price_memory, today())
     known = {model_key(*model): priced(setting.facts(*model), *model, book) for model in models}
     book.save()
-    return Setting(setting.inspect_version, {**setting.models, **known})
+    return replace(setting, models={**setting.models, **known})
+
+
+def _with_origins(project: Project, setting: Setting, providers: Iterable[str]) -> Setting:
+    """Return the setting with the origin of each provider for which the environment or the project names one.
+
+    Raises UsageError for a base URL that is none.
+    """
+    routes = {canonical_provider(name): route for name in providers if (route := find_route(name)) is not None}
+    live = {name: route for name, route in routes.items() if route.base_url_variable is not None}
+    if not live:
+        return setting
+    environment = read_environment(project.root)
+    found = ((name, base_url(route, environment)) for name, route in live.items())
+    return replace(setting, origins={name: url.origin for name, url in found if url is not None})
 
 
 def _place(reading: Reading, document: Document, found: Iterable[Remark]) -> None:

@@ -100,3 +100,14 @@ def whole_lines(content: bytes) -> list[bytes]:
     """Return the lines of an append-only file, split on LF alone; a torn last line is left out."""
     lines = content.split(b"\n")
     return [line for line in lines[:-1] if line.strip()]
+
+
+def append_unsynced(path: Path, line: bytes) -> None:
+    """Append one line in a single write, without waiting for the disk. Raises StorageFull."""
+    with full_disk_named(path):
+        handle = os.open(path, os.O_WRONLY | os.O_APPEND | os.O_CREAT | os.O_CLOEXEC, 0o644)
+        try:
+            if os.write(handle, line + b"\n") != len(line) + 1:
+                raise OSError(errno.ENOSPC, "short write")
+        finally:
+            os.close(handle)

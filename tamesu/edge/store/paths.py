@@ -24,6 +24,11 @@ class RunPaths:
         return self.folder / "report.yml"
 
     @property
+    def wire(self) -> Path:
+        """What left for the model and came back, one line each; parameters and digests only."""
+        return self.folder / "wire.jsonl"
+
+    @property
     def attempts(self) -> Path:
         return self.folder / "attempts"
 

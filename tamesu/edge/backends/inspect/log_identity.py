@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -12,8 +13,10 @@ from inspect_ai.log import EvalSpec, read_eval_log
 from tamesu.base.canonical import Json, digest
 from tamesu.base.errors import LogRefused
 from tamesu.base.model.plan import RunSpec
+from tamesu.core.base_url import split_base_url
 from tamesu.core.freeze import sample_digest
 from tamesu.core.identity import ADAPTER_VERSION, partition_digest
+from tamesu.core.routes import find_route
 from tamesu.edge.backends.inspect.settings import METADATA_KEY, generate_config
 from tamesu.edge.backends.protocol import AttemptRequest
 from tamesu.edge.store.digests import file_digest
@@ -44,12 +47,11 @@ def _claims(header: EvalSpec, path: Path) -> dict[str, Any]:
 def generation_from_log(header: EvalSpec, claims: dict[str, Any], request: AttemptRequest) -> dict[str, Json]:
     """Return the generation map: what the log claims, overridden by every field that stands in it natively."""
     values: dict[str, Json] = dict(claims["generation"])
-    provider = header.model.partition("/")[0]
     values |= {
         "adapter_version": ADAPTER_VERSION,
         "model_uri": header.model,
-        "provider": provider,
-        "base_url_origin": header.model_base_url,
+        "provider": _provider(header.model, claims["generation"]),
+        "base_url_origin": _origin(header.model_base_url),
         "task_function": header.task_registry_name,
         "inspect_version": header.packages.get("inspect_ai"),
         "retries": header.model_generate_config.max_retries,
@@ -65,6 +67,17 @@ def generation_from_log(header: EvalSpec, claims: dict[str, Any], request: Attem
     if request.spec.recordings is not None:
         values["recordings"] = file_digest(request.paths.recordings)
     return values
+
+
+def _provider(model: str, claimed: Mapping[str, Any]) -> str | None:
+    """The log names the model by its route; the provider that it claims must be one of that route."""
+    route = find_route(str(claimed.get("provider")))
+    return str(claimed["provider"]) if route is not None and model.startswith(f"{route.service}/") else None
+
+
+def _origin(base_url: str | None) -> str | None:
+    split = None if base_url is None else split_base_url(base_url)
+    return base_url if split is None else split.origin
 
 
 def _replace(values: dict[str, Json], prefix: str, found: Mapping[str, Any], only: Sequence[str] | None) -> None:
@@ -123,5 +136,5 @@ def _disagreement(header: EvalSpec, claims: dict[str, Any], request: AttemptRequ
 
 
 def _plain_config(parameters: dict[str, Any], spec: RunSpec) -> dict[str, Any]:
-    config = generate_config(parameters, spec.retries, spec.timeout_seconds, spec.concurrency)
+    config = generate_config(replace(spec, parameters=parameters))
     return config.model_dump(exclude_none=True)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ast
 import math
+from collections import Counter
 from collections.abc import Iterable, Iterator
 from datetime import datetime
 from pathlib import Path
@@ -21,6 +22,7 @@ from inspect_ai.scorer import CORRECT, INCORRECT, NOANSWER, PARTIAL, Score, valu
 
 from tamesu.base.errors import FrameworkFault, ImpossibleUsage
 from tamesu.base.model.evidence import Fault, SampleEvidence, SampleScore, Usage
+from tamesu.base.model.wire import ModelCalls
 from tamesu.core.pricing import samples_at_once
 from tamesu.core.usage import from_inspect, total_usage
 from tamesu.edge.backends.protocol import LogReading
@@ -40,17 +42,37 @@ def read_log(path: Path) -> LogReading:
     calls: list[tuple[float, float]] = []
     runs: list[tuple[float, float]] = []
     try:
-        status = read_eval_log(str(path), header_only=True).status
+        header = read_eval_log(str(path), header_only=True)
         summaries = read_eval_log_sample_summaries(str(path))
         keys = [(summary.id, summary.epoch) for summary in summaries]
         unique = list(dict.fromkeys(keys))
-        read = {(sample.id, sample.epoch): _evidence(sample, calls, runs) for sample in _samples(path, unique)}
+        counts = _CallCounts(header.eval.model)
+        read = {(sample.id, sample.epoch): _evidence(sample, calls, runs, counts) for sample in _samples(path, unique)}
     except Exception as error:
         line = " ".join(str(error).split())[:200]
         raise FrameworkFault(f"{path}: the log cannot be read ({type(error).__name__}: {line})") from None
     samples = tuple(read[key] for key in keys if key in read)
     worked_ms = sum(sample.latency_ms or 0 for sample in samples)
-    return LogReading(status, samples, _most_at_once(calls), samples_at_once(runs, worked_ms))
+    made = ModelCalls(dict(counts.answered), dict(counts.others))
+    return LogReading(header.status, samples, _most_at_once(calls), samples_at_once(runs, worked_ms), made)
+
+
+class _CallCounts:
+    """Answered model calls by item, and those of other models than the run's."""
+
+    def __init__(self, model: str) -> None:
+        self._model = model
+        self.answered: Counter[str] = Counter()
+        self.others: Counter[str] = Counter()
+
+    def add(self, item: str, events: Iterable[ModelEvent]) -> None:
+        for event in events:
+            if event.pending or event.error is not None:
+                continue
+            if event.model == self._model:
+                self.answered[item] += 1
+            else:
+                self.others[event.model] += 1
 
 
 def _samples(path: Path, keys: list[tuple[str | int, int]]) -> Iterator[EvalSample]:
@@ -58,9 +80,12 @@ def _samples(path: Path, keys: list[tuple[str | int, int]]) -> Iterator[EvalSamp
         yield from read_eval_log_samples_by_id(str(path), keys[start : start + _PIECE])
 
 
-def _evidence(sample: EvalSample, calls: list[tuple[float, float]], runs: list[tuple[float, float]]) -> SampleEvidence:
+def _evidence(
+    sample: EvalSample, calls: list[tuple[float, float]], runs: list[tuple[float, float]], counts: _CallCounts
+) -> SampleEvidence:
     events = [event for event in sample.events if isinstance(event, ModelEvent)]
     calls.extend(_spans(events))
+    counts.add(str(sample.id), events)
     runs.extend(_span(sample))
     choices = sample.output.choices if sample.output else []
     interrupted = sample.error is not None and _was_cancelled(sample)

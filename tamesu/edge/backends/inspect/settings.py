@@ -2,31 +2,38 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from typing import Any
 
 from inspect_ai.model import GenerateConfig
 
-from tamesu.base.canonical import Json
 from tamesu.base.model.plan import RunSpec
 from tamesu.core.parameters import split_parameters
+from tamesu.core.routes import Protocol, protocol_of
 
 METADATA_KEY = "tamesu"
 
 
-def generate_config(parameters: Mapping[str, Json], retries: int, timeout: int, concurrency: int) -> GenerateConfig:
+def generate_config(spec: RunSpec) -> GenerateConfig:
     """Return the configuration of every call; retries live in this one layer, nothing is adaptive."""
-    split = split_parameters(parameters)
+    split = split_parameters(spec.parameters, protocol_of(spec.provider))
     fields: dict[str, Any] = dict(split.config)
-    if split.extra_body:
+    if split.extra_body and not body_is_argument(spec.provider):
         fields["extra_body"] = dict(split.extra_body)
+    if spec.provider == "openai":
+        # left out, Inspect finds out by a call that no log holds whether summaries are allowed
+        fields.setdefault("reasoning_summary", "none")
     return GenerateConfig(
-        max_retries=retries,
-        attempt_timeout=timeout,
-        max_connections=concurrency,
+        max_retries=spec.retries,
+        attempt_timeout=spec.timeout_seconds,
+        max_connections=spec.concurrency,
         adaptive_connections=False,
         **fields,
     )
+
+
+def body_is_argument(provider: str) -> bool:
+    """Return whether a provider takes further fields of the body as an argument, and drops those of a call."""
+    return protocol_of(provider) is Protocol.MESSAGES
 
 
 def limit_fields(spec: RunSpec) -> dict[str, Any]:

@@ -1,0 +1,128 @@
+"""The HTTP client of a provider: what leaves is recorded, redirects stay on their origin, replies lose every secret.
+
+Event hooks and `response.stream` are public parts of httpx and of its successor, which the clients of the providers
+are built on; both are served by the same code.
+"""
+
+from __future__ import annotations
+
+import functools
+import sys
+import zlib
+from collections.abc import AsyncIterator, Sequence
+from typing import Any
+from urllib.parse import urljoin
+
+from tamesu.core.base_url import split_base_url
+from tamesu.core.served_model import served_model
+from tamesu.core.wire_body import reduce_body
+from tamesu.edge.backends.inspect.wire_log import Reply, WireLog
+
+MOST_REDIRECTS = 10
+_ID, _HOPS = "tamesu.request", "tamesu.redirects"
+_KEPT_BYTES = 4_000_000
+_SERVER_TIMES = ("openai-processing-ms", "x-envoy-upstream-service-time", "x-processing-ms")
+_REQUEST_IDS = ("x-request-id", "request-id", "x-amzn-requestid", "mistral-correlation-id")
+_ANY_ZLIB = 47
+
+
+class Observer:
+    """The hooks of one client; `secrets` are replaced in whatever a server says, the longest first."""
+
+    def __init__(self, wire: WireLog, secrets: Sequence[str]) -> None:
+        self._wire = wire
+        self._secrets = [secret.encode() for secret in secrets]
+
+    async def on_request(self, request: Any) -> None:
+        """Record a request before it leaves; a hop of a redirect belongs to the request that led to it."""
+        if _ID not in request.extensions:
+            content = await request.aread()
+            request.extensions[_ID] = self._wire.sent("http", request.url.path, reduce_body(content))
+
+    async def on_response(self, response: Any) -> None:
+        """Let a redirect go on within its origin, a bounded number of times; watch the body of any other reply."""
+        extensions = response.request.extensions
+        hops = extensions.get(_HOPS, 0)
+        if response.has_redirect_location:
+            if hops < MOST_REDIRECTS and _same_origin(str(response.request.url), response.headers["location"]):
+                extensions[_HOPS] = hops + 1
+                return
+            # without its target the redirect is an ordinary reply, which the provider's client reports as an error
+            del response.headers["location"]
+        response.stream = _body_class(response)(self, response, hops)
+
+    def clean(self, content: bytes) -> bytes:
+        for secret in self._secrets:
+            content = content.replace(secret, b"[redacted]")
+        return content
+
+    def finish(self, response: Any, content: bytes, hops: int) -> None:
+        headers = response.headers
+        ok = 200 <= response.status_code < 300
+        reply = Reply(
+            status=response.status_code,
+            served=served_model(content) if ok else None,
+            server_ms=_number(next((headers[name] for name in _SERVER_TIMES if name in headers), None)),
+            request_id=next((headers[name] for name in _REQUEST_IDS if name in headers), None),
+            redirects=hops,
+        )
+        self._wire.answered(response.request.extensions[_ID], reply)
+
+
+class _Body:
+    """The body of a reply as it arrives, line by line, since a secret holds no line break."""
+
+    def __init__(self, observer: Observer, response: Any, hops: int) -> None:
+        self._observer = observer
+        self._response = response
+        self._inner = response.stream
+        self._hops = hops
+        self._unpack = None
+        if response.headers.get("content-encoding", "") in {"gzip", "deflate"}:
+            self._unpack = zlib.decompressobj(_ANY_ZLIB)
+            del response.headers["content-encoding"]
+
+    async def __aiter__(self) -> AsyncIterator[bytes]:
+        kept, pending = bytearray(), b""
+        async for chunk in self._inner:
+            plain = chunk if self._unpack is None else self._unpack.decompress(chunk)
+            lines, joint, rest = (pending + plain).rpartition(b"\n")
+            pending = rest
+            if joint:
+                ready = self._observer.clean(lines + joint)
+                kept += ready[: max(0, _KEPT_BYTES - len(kept))]
+                yield ready
+        last = self._observer.clean(pending + (b"" if self._unpack is None else self._unpack.flush()))
+        kept += last[: max(0, _KEPT_BYTES - len(kept))]
+        self._observer.finish(self._response, bytes(kept), self._hops)
+        if last:
+            yield last
+
+    async def aclose(self) -> None:
+        await self._inner.aclose()
+
+
+@functools.cache
+def _class_in(library: str) -> type[_Body]:
+    """Each library takes only streams of its own class."""
+    return type("Body", (_Body, sys.modules[library].AsyncByteStream), {})
+
+
+def _body_class(response: Any) -> type[_Body]:
+    return _class_in(type(response).__module__.partition(".")[0])
+
+
+def _same_origin(url: str, target: str) -> bool:
+    here, there = split_base_url(_without_query(url)), split_base_url(_without_query(urljoin(url, target)))
+    return here is not None and there is not None and here.origin == there.origin
+
+
+def _without_query(url: str) -> str:
+    return url.partition("#")[0].partition("?")[0]
+
+
+def _number(text: str | None) -> float | None:
+    try:
+        return None if text is None else float(text)
+    except ValueError:
+        return None

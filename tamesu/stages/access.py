@@ -1,0 +1,32 @@
+"""Access: how the models of a launch are reached, read before the process gives up its environment."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+
+from tamesu.base.errors import ChangedSincePlan
+from tamesu.base.model.plan import RunSpec
+from tamesu.core.routes import Protocol, find_route
+from tamesu.edge.credentials import Access, read_access, read_environment
+from tamesu.edge.store.paths import Project
+
+
+def read_accesses(project: Project, specs: Iterable[RunSpec]) -> Mapping[str, Access]:
+    """Return how each live provider of the runs is reached, by provider.
+
+    Raises ChangedSincePlan when a provider answers elsewhere than the run was planned for.
+    """
+    found: dict[str, Access] = {}
+    for spec in specs:
+        route = find_route(spec.provider)
+        if route is None or route.protocol is Protocol.RECORDED:
+            continue
+        if spec.provider not in found:
+            found[spec.provider] = read_access(route, read_environment(project.root))
+        origin = found[spec.provider].origin
+        if origin != spec.base_url_origin:
+            was, now = spec.base_url_origin or "the provider's own", origin or "the provider's own"
+            raise ChangedSincePlan(
+                f"{spec.run_id}: was planned for base URL {was}, and now it is {now}; plan again under one setting"
+            )
+    return found
