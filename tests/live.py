@@ -168,6 +168,11 @@ def make(
     return LiveProject(target, environment(url, [model.provider for model in models], key), key)
 
 
+def item(number: int) -> str:
+    """Return the ID of an item by its number, from 1."""
+    return f"sum-{number:04d}"
+
+
 def task_with(body: str) -> str:
     """Return a task module whose solver is the given code, which may use `generate` and `solver`."""
     head = """

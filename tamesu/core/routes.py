@@ -30,6 +30,7 @@ class Route:
     `credentials` are the names of environment variables, any of which suffices; empty where none is needed.
     `base_url_variable` overrides `base_url`; both None where no HTTP endpoint is called. `service` is what Inspect
     calls the provider. `extra` is the optional dependency that brings the provider's client.
+    `needs_base_url` says that there is no place to call without one; `key` is a credential that may be left out.
     """
 
     provider: str
@@ -39,6 +40,8 @@ class Route:
     extra: str | None
     base_url_variable: str | None = None
     base_url: str | None = None
+    needs_base_url: bool = False
+    key: str | None = None
 
     def model_uri(self, model: str) -> str:
         """Return the model as Inspect names it."""
@@ -98,7 +101,10 @@ _NAMED = (
         "OPENROUTER_BASE_URL",
         "https://openrouter.ai/api/v1",
     ),
-    Route("vllm", (), Protocol.CHAT, "vllm", "vllm", "VLLM_BASE_URL"),
+    # Inspect's own vllm provider would start a server where it finds none
+    Route(
+        "vllm", (), Protocol.CHAT, "openai-api/vllm", "vllm", "VLLM_BASE_URL", needs_base_url=True, key="VLLM_API_KEY"
+    ),
 )
 ROUTES: Mapping[str, Route] = {route.provider: route for route in _NAMED}
 SERVICE = re.compile(r"openai-api/([a-z0-9]+(?:[-_][a-z0-9]+)*)")
@@ -114,7 +120,15 @@ def find_route(provider: str) -> Route | None:
     service = SERVICE.fullmatch(provider)
     if service is not None:
         variable = service[1].upper().replace("-", "_")
-        return Route(provider, (f"{variable}_API_KEY",), Protocol.CHAT, provider, "openai", f"{variable}_BASE_URL")
+        return Route(
+            provider,
+            (f"{variable}_API_KEY",),
+            Protocol.CHAT,
+            provider,
+            "openai",
+            f"{variable}_BASE_URL",
+            needs_base_url=True,
+        )
     return ROUTES.get(canonical_provider(provider))
 
 

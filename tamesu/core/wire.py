@@ -17,12 +17,15 @@ from tamesu.core.routes import Protocol, find_route
 from tamesu.core.wire_body import flat
 from tamesu.core.wire_names import added_by_client, travel
 
-_PATHS = (
-    (re.compile(r"/chat/completions$"), Protocol.CHAT),
-    (re.compile(r"/responses(/|$)"), Protocol.RESPONSES),
-    (re.compile(r"/messages$"), Protocol.MESSAGES),
-    (re.compile(r":(stream)?[gG]enerateContent$"), Protocol.GEMINI),
-)
+_PATHS: Mapping[Protocol, tuple[tuple[re.Pattern[str], Protocol], ...]] = {
+    Protocol.CHAT: (
+        (re.compile(r"/chat/completions$"), Protocol.CHAT),
+        (re.compile(r"/responses(/|$)"), Protocol.RESPONSES),
+    ),
+    Protocol.MESSAGES: ((re.compile(r"/messages$"), Protocol.MESSAGES),),
+    Protocol.MISTRAL: ((re.compile(r"/chat/completions$"), Protocol.MISTRAL),),
+    Protocol.GEMINI: ((re.compile(r":(stream)?[gG]enerateContent$"), Protocol.GEMINI),),
+}
 _IN_PATH = re.compile(r"/models/([^/:]+):")
 _SNAPSHOT = re.compile(r"[-@](\d{4}-\d{2}-\d{2}|\d{8}|\d{6}|\d{4}|\d{3}|v\d+(:\d+)?)$")
 _OK = range(200, 300)
@@ -72,10 +75,12 @@ def _difference(finding: _Finding, where: Sequence[WireRequest | None]) -> WireD
 
 
 def protocol_of_request(spec: RunSpec, request: WireRequest) -> Protocol | None:
-    """Return the language of a request: its path tells, where it was seen at the HTTP client."""
+    """Return the language of a request, which its path tells at the HTTP client; None for a path of no route."""
     route = find_route(spec.provider)
-    named = next((protocol for pattern, protocol in _PATHS if pattern.search(request.path)), None)
-    return named if named is not None or route is None else route.protocol
+    if route is None or request.way == "call":
+        return None if route is None else route.protocol
+    known = _PATHS.get(route.protocol, ())
+    return next((protocol for pattern, protocol in known if pattern.search(request.path)), None)
 
 
 def unverified(spec: RunSpec) -> tuple[str, ...]:

@@ -113,10 +113,44 @@ _MESSAGES: Mapping[str, Travel] = {
     "top_p": _body("top_p"),
 }
 
+_MISTRAL: Mapping[str, Travel] = {
+    **_EVERYWHERE,
+    "effort": Travel(("reasoning_effort",), config="reasoning_effort", as_whole=True),
+    "max_tokens": _as("max_tokens"),
+    "reasoning_effort": _whole("reasoning_effort"),
+    "reasoning_summary": _LOCAL,
+    "response_schema": _whole("response_format"),
+    "seed": _as("random_seed"),
+    "temperature": _as("temperature"),
+    "top_p": _as("top_p"),
+}
+_CONFIG = "generationConfig"
+_THINKING_CONFIG = f"{_CONFIG}.thinkingConfig"
+_GEMINI: Mapping[str, Travel] = {
+    **_EVERYWHERE,
+    "effort": Travel((_THINKING_CONFIG,), config="reasoning_effort", as_whole=True),
+    "frequency_penalty": _as(f"{_CONFIG}.frequencyPenalty"),
+    "logprobs": _as(f"{_CONFIG}.responseLogprobs"),
+    "max_tokens": _as(f"{_CONFIG}.maxOutputTokens"),
+    "modalities": _whole(f"{_CONFIG}.responseModalities"),
+    "presence_penalty": _as(f"{_CONFIG}.presencePenalty"),
+    "reasoning_effort": _whole(_THINKING_CONFIG),
+    "reasoning_summary": _LOCAL,
+    "reasoning_tokens": _as(f"{_THINKING_CONFIG}.thinkingBudget", f"{_THINKING_CONFIG}.thinking_budget"),
+    "response_schema": _whole(f"{_CONFIG}.responseJsonSchema", f"{_CONFIG}.responseSchema"),
+    "stop_seqs": _as(f"{_CONFIG}.stopSequences"),
+    "temperature": _as(f"{_CONFIG}.temperature"),
+    "top_k": _as(f"{_CONFIG}.topK"),
+    "top_logprobs": _as(f"{_CONFIG}.logprobs"),
+    "top_p": _as(f"{_CONFIG}.topP"),
+}
+
 WIRE_NAMES: Mapping[Protocol, Mapping[str, Travel]] = {
     Protocol.CHAT: _CHAT,
     Protocol.RESPONSES: _RESPONSES,
     Protocol.MESSAGES: _MESSAGES,
+    Protocol.MISTRAL: _MISTRAL,
+    Protocol.GEMINI: _GEMINI,
 }
 
 # What the clients add by themselves; a name covers what is below it.
@@ -126,6 +160,11 @@ _ADDED: Mapping[Protocol, tuple[str, ...]] = {
         "include", "input", "instructions", "prompt_cache_key", "store", "stream", "tool_choice", "tools",
     ),
     Protocol.MESSAGES: ("cache_control", "messages", "stream", "system", "tool_choice", "tools"),
+    Protocol.MISTRAL: ("messages", "prompt_cache_key", "stream", "tool_choice", "tools"),
+    Protocol.GEMINI: (
+        "contents", f"{_CONFIG}.responseMimeType", f"{_THINKING_CONFIG}.includeThoughts", f"{_THINKING_CONFIG}.include_thoughts", "safetySettings",
+        "systemInstruction", "toolConfig", "tools",
+    ),
 }  # fmt: skip
 _THINKING = ("effort", "reasoning_effort", "reasoning_tokens")
 

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import os
 import re
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 
@@ -21,6 +21,7 @@ CONFIG_DIR = "TAMESU_CONFIG_DIR"
 _AWS = re.compile(r"AWS_[A-Z_]+")
 _UNSENDABLE = re.compile(r"[^\x21-\x7e]")  # what no header can carry, and what a library would quote in its error
 _SHORTEST_SECRET = 6
+_NO_KEY = "unset"  # a client wants some key even where the endpoint asks for none
 
 
 @dataclass(frozen=True, slots=True)
@@ -74,11 +75,16 @@ def read_environment(project_root: Path) -> Environment:
 def missing_credentials(providers: Iterable[str], environment: Environment) -> tuple[MissingCredential, ...]:
     """Return the providers of which no credential is set; an empty value counts as not set."""
     routes = ((provider, find_route(provider)) for provider in sorted(set(providers)))
-    return tuple(
-        MissingCredential(provider, route.credentials)
-        for provider, route in routes
-        if route is not None and route.credentials and environment.first(route.credentials) is None
-    )
+    needed = ((provider, names) for provider, route in routes if route is not None for names in _needed(route))
+    return tuple(MissingCredential(provider, names) for provider, names in needed if environment.first(names) is None)
+
+
+def _needed(route: Route) -> Iterator[tuple[str, ...]]:
+    """Yield the groups of variables of which one each must be set."""
+    if route.credentials:
+        yield route.credentials
+    if route.needs_base_url and route.base_url_variable is not None:
+        yield (route.base_url_variable,)
 
 
 def base_url(route: Route, environment: Environment, configured: str | None = None) -> BaseUrl | None:
@@ -104,7 +110,7 @@ def read_access(route: Route, environment: Environment, configured: str | None =
 
     Raises UsageError for a credential that no header can carry, which a client would quote in its error.
     """
-    found = environment.first(route.credentials)
+    found = environment.first(route.credentials if route.key is None else (route.key,))
     key = None if found is None else found[1].strip()
     if found is not None and key is not None and _UNSENDABLE.search(key):
         raise UsageError(f"{found[0]}: holds a blank, a line break or a letter that no header can carry; set it again")
@@ -112,7 +118,7 @@ def read_access(route: Route, environment: Environment, configured: str | None =
     if route.protocol is Protocol.CONVERSE:
         named = {name: value for name, value in environment.values.items() if _AWS.fullmatch(name)}
         return Access(route.provider, where, None, named)
-    return Access(route.provider, where, key)
+    return Access(route.provider, where, key or _NO_KEY)
 
 
 def _file_values(file: Path) -> dict[str, str]:

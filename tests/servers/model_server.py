@@ -1,4 +1,4 @@
-"""A server of models on the loopback address: answers, counts, misbehaves on demand, and remembers what it was asked."""
+"""A server of models on the loopback address: answers, counts, misbehaves on demand, remembers what it was asked."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ class _Http(ThreadingHTTPServer):
 
 
 class ModelServer:
-    """Serves as a context manager; `answer` decides each reply, `models` is what it lists, `metrics` what vLLM would say.
+    """Serves as a context manager; `answer` decides replies, `models` is what it lists, `metrics` what vLLM would say.
 
     `other` is asked first for anything but an answer: a path mapped to status, headers and body.
     """

@@ -1,22 +1,19 @@
-"""The HTTP client of a provider: what leaves is recorded, redirects stay on their origin, replies lose every secret.
-
-Event hooks and `response.stream` are public parts of httpx and of its successor, which the clients of the providers
-are built on; both are served by the same code.
-"""
+"""The HTTP client of a provider: what leaves is recorded, redirects stay on their origin, replies lose every secret."""
 
 from __future__ import annotations
 
-import functools
-import sys
 import zlib
 from collections.abc import AsyncIterator, Sequence
-from typing import Any
+from typing import cast
 from urllib.parse import urljoin
+
+import httpx2
 
 from tamesu.core.base_url import split_base_url
 from tamesu.core.served_model import served_model
 from tamesu.core.wire_body import reduce_body
 from tamesu.edge.backends.inspect.wire_log import Reply, WireLog
+from tamesu.edge.credentials import Access
 
 MOST_REDIRECTS = 10
 _ID, _HOPS = "tamesu.request", "tamesu.redirects"
@@ -24,6 +21,24 @@ _KEPT_BYTES = 4_000_000
 _SERVER_TIMES = ("openai-processing-ms", "x-envoy-upstream-service-time", "x-processing-ms")
 _REQUEST_IDS = ("x-request-id", "request-id", "x-amzn-requestid", "mistral-correlation-id")
 _ANY_ZLIB = 47
+_CONNECT_SECONDS = 60.0  # the event loop may be busy for a while, and a connection costs nothing
+_BEYOND_TIMEOUT_SECONDS = 30.0
+_MOST_CONNECTIONS = 1000
+
+
+def observed_client(access: Access, wire: WireLog, timeout_seconds: float) -> httpx2.AsyncClient:
+    """Return a client for the calls of one attempt; Inspect ends a call first, so that one layer decides."""
+    observer = Observer(wire, access.secrets)
+    url = access.base_url
+    return httpx2.AsyncClient(
+        timeout=httpx2.Timeout(timeout_seconds + _BEYOND_TIMEOUT_SECONDS, connect=_CONNECT_SECONDS),
+        limits=httpx2.Limits(max_connections=_MOST_CONNECTIONS, max_keepalive_connections=_MOST_CONNECTIONS),
+        follow_redirects=True,
+        max_redirects=MOST_REDIRECTS,
+        headers={"accept-encoding": "identity"},
+        auth=None if url is None or url.user is None else (url.user, url.password or ""),
+        event_hooks={"request": [observer.on_request], "response": [observer.on_response]},
+    )
 
 
 class Observer:
@@ -33,13 +48,13 @@ class Observer:
         self._wire = wire
         self._secrets = [secret.encode() for secret in secrets]
 
-    async def on_request(self, request: Any) -> None:
+    async def on_request(self, request: httpx2.Request) -> None:
         """Record a request before it leaves; a hop of a redirect belongs to the request that led to it."""
         if _ID not in request.extensions:
             content = await request.aread()
             request.extensions[_ID] = self._wire.sent("http", request.url.path, reduce_body(content))
 
-    async def on_response(self, response: Any) -> None:
+    async def on_response(self, response: httpx2.Response) -> None:
         """Let a redirect go on within its origin, a bounded number of times; watch the body of any other reply."""
         extensions = response.request.extensions
         hops = extensions.get(_HOPS, 0)
@@ -49,14 +64,14 @@ class Observer:
                 return
             # without its target the redirect is an ordinary reply, which the provider's client reports as an error
             del response.headers["location"]
-        response.stream = _body_class(response)(self, response, hops)
+        response.stream = _Body(self, response, hops)
 
     def clean(self, content: bytes) -> bytes:
         for secret in self._secrets:
             content = content.replace(secret, b"[redacted]")
         return content
 
-    def finish(self, response: Any, content: bytes, hops: int) -> None:
+    def finish(self, response: httpx2.Response, content: bytes, hops: int) -> None:
         headers = response.headers
         ok = 200 <= response.status_code < 300
         reply = Reply(
@@ -69,13 +84,13 @@ class Observer:
         self._wire.answered(response.request.extensions[_ID], reply)
 
 
-class _Body:
+class _Body(httpx2.AsyncByteStream):
     """The body of a reply as it arrives, line by line, since a secret holds no line break."""
 
-    def __init__(self, observer: Observer, response: Any, hops: int) -> None:
+    def __init__(self, observer: Observer, response: httpx2.Response, hops: int) -> None:
         self._observer = observer
         self._response = response
-        self._inner = response.stream
+        self._inner = cast(httpx2.AsyncByteStream, response.stream)
         self._hops = hops
         self._unpack = None
         if response.headers.get("content-encoding", "") in {"gzip", "deflate"}:
@@ -100,16 +115,6 @@ class _Body:
 
     async def aclose(self) -> None:
         await self._inner.aclose()
-
-
-@functools.cache
-def _class_in(library: str) -> type[_Body]:
-    """Each library takes only streams of its own class."""
-    return type("Body", (_Body, sys.modules[library].AsyncByteStream), {})
-
-
-def _body_class(response: Any) -> type[_Body]:
-    return _class_in(type(response).__module__.partition(".")[0])
 
 
 def _same_origin(url: str, target: str) -> bool:

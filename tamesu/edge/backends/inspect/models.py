@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-import importlib
 import os
 from collections.abc import Mapping
 from typing import Any
 
+import httpx2
 from inspect_ai.model import Model, ModelCost, ModelInfo, get_model, set_model_cost, set_model_info
 
 from tamesu.base.errors import UsageError
@@ -14,17 +14,13 @@ from tamesu.base.model.plan import Price, RunSpec
 from tamesu.base.model.wire import Way
 from tamesu.core.parameters import split_parameters
 from tamesu.core.pricing import rates_up_to
-from tamesu.core.routes import Protocol, Route, find_route, protocol_of
-from tamesu.edge.backends.inspect.http_client import MOST_REDIRECTS, Observer
+from tamesu.core.routes import Protocol, Route, find_route
+from tamesu.edge.backends.inspect.http_client import observed_client
 from tamesu.edge.backends.inspect.observing import observe
 from tamesu.edge.backends.inspect.settings import body_is_argument, generate_config
 from tamesu.edge.backends.inspect.wire_log import WireLog
 from tamesu.edge.backends.protocol import AttemptRequest
 from tamesu.edge.credentials import Access
-
-_CONNECT_SECONDS = 60.0  # the event loop may be busy for a while, and a connection costs nothing
-_BEYOND_TIMEOUT_SECONDS = 30.0  # Inspect ends a call first, so that one layer decides
-_HTTP_CLIENTS = {Protocol.CHAT: "openai", Protocol.RESPONSES: "openai", Protocol.MESSAGES: "anthropic"}
 
 
 def run_model(request: AttemptRequest) -> Model:
@@ -53,59 +49,54 @@ def live_model(spec: RunSpec, access: Access | None, wire: WireLog, arguments: M
         raise UsageError(f"{spec.ref}: provider '{spec.provider}' has no route; see docs/routes.md")
     # what takes no key as an argument reads it from the environment
     os.environ.update(access.variables)
-    observer = Observer(wire, access.secrets)
+    client = observed_client(access, wire, spec.timeout_seconds)
     model: Model = get_model(
         spec.model_uri,
         base_url=None if access.base_url is None else access.base_url.url,
         api_key=access.key,
         config=generate_config(spec),
         memoize=False,
-        **_body_argument(spec),
-        **arguments,
-        **_client_arguments(spec, route, access, observer),
+        **{**_own_arguments(spec, route), **arguments, **_client_arguments(route, client)},
     )
+    if route.protocol is Protocol.GEMINI:
+        _hand_over(model, client)
     observe(model, wire, way(route))
     return model
 
 
-def _body_argument(spec: RunSpec) -> dict[str, Any]:
-    body = split_parameters(spec.parameters, protocol_of(spec.provider)).extra_body
+def _own_arguments(spec: RunSpec, route: Route) -> dict[str, Any]:
+    """Return the arguments that a manifest may change."""
+    if route.protocol is Protocol.MISTRAL:
+        return {"conversation_api": False}  # which keeps conversations on the server
+    body = split_parameters(spec.parameters, route.protocol).extra_body
     return {"extra_body": dict(body)} if body and body_is_argument(spec.provider) else {}
 
 
 def way(route: Route) -> Way:
     """Return where the requests of a route are seen."""
-    return "http" if route.protocol in _HTTP_CLIENTS else "call"
+    return "call" if route.protocol in {Protocol.GRPC, Protocol.CONVERSE} else "http"
 
 
-def _client_arguments(spec: RunSpec, route: Route, access: Access, observer: Observer) -> dict[str, Any]:
-    library = _HTTP_CLIENTS.get(route.protocol)
-    if library is None:
-        return {}
-    sdk = _installed(library, route)
-    # the client of the SDK itself, since a client and its configuration must be of the same library
-    http = importlib.import_module(sdk.DefaultAsyncHttpxClient.__mro__[1].__module__.partition(".")[0])
-    user = None if access.base_url is None else access.base_url.user
-    password = None if access.base_url is None else access.base_url.password
-    client = sdk.DefaultAsyncHttpxClient(
-        timeout=http.Timeout(spec.timeout_seconds + _BEYOND_TIMEOUT_SECONDS, connect=_CONNECT_SECONDS),
-        follow_redirects=True,
-        max_redirects=MOST_REDIRECTS,
-        headers={"accept-encoding": "identity"},
-        auth=None if user is None else (user, password or ""),
-        event_hooks={"request": [observer.on_request], "response": [observer.on_response]},
-    )
-    # retries live in one layer, Inspect's
-    return {"http_client": client, "max_retries": 0}
+def _client_arguments(route: Route, client: httpx2.AsyncClient) -> dict[str, Any]:
+    """Return what hands over the HTTP client; retries live in one layer, Inspect's."""
+    if route.protocol in {Protocol.CHAT, Protocol.MESSAGES}:
+        return {"http_client": client, "max_retries": 0}
+    return {"async_client": client} if route.protocol is Protocol.MISTRAL else {}
 
 
-def _installed(library: str, route: Route) -> Any:
-    try:
-        return importlib.import_module(library)
-    except ImportError:
-        raise UsageError(
-            f"provider '{route.provider}': its client is not installed; pip install 'tamesu[{route.extra}]'"
-        ) from None
+def _hand_over(model: Model, client: httpx2.AsyncClient) -> None:
+    """Google's client is made anew for each call, from options that may carry an HTTP client."""
+    api: Any = model.api
+    inner = api.model_client
+
+    def model_client(http_options: Any = None) -> Any:
+        from google.genai.types import HttpOptions
+
+        options = http_options or HttpOptions(base_url=api.base_url, api_version=api.api_version)
+        options.httpx_async_client = client
+        return inner(options)
+
+    api.model_client = model_client
 
 
 def _arguments(value: object) -> dict[str, Any]:
