@@ -66,6 +66,7 @@ def make_spec(
         timeout_seconds=300,
         max_attempts=3,
         concurrency=4,
+        max_connections=None,
         limits=LIMITS,
         task_file="task.py",
         task_function="task",

@@ -74,7 +74,7 @@ def _images(evaluation: Eval) -> Iterator[Blocker]:
 
 
 def _prices(evaluation: Eval, runs: Sequence[RunSpec]) -> Iterator[Blocker]:
-    unbounded = sorted({spec.model_uri for spec in runs if not spec.bounded})
+    unbounded = sorted({f"{spec.provider}/{spec.model}" for spec in runs if not spec.bounded})
     if unbounded:
         fix = "state prices in config/models.yml and set parameters.max_tokens"
         yield Blocker("price", f"{evaluation.file}: nothing bounds what {', '.join(unbounded)} may cost; {fix}")

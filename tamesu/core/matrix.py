@@ -227,6 +227,7 @@ def _run(shared: _Shared, entry: ModelEntry, arm: Arm, repetition: int, asked: _
     generation = _generation(shared, entry, parameters, recording, asked.digest, arm, repetition)
     identity = make_identity(generation, shared.scoring, shared.judgement, shared.content)
     price = shared.setting.facts(entry.provider, entry.model).price
+    cap = shared.setting.endpoint(entry.provider).max_connections
     return RunSpec(
         ref=evaluation.ref,
         run_id=run_id(entry.model, arm.id, repetition, identity),
@@ -243,7 +244,8 @@ def _run(shared: _Shared, entry: ModelEntry, arm: Arm, repetition: int, asked: _
         retries=defaults.retries,
         timeout_seconds=defaults.timeout_seconds,
         max_attempts=defaults.max_attempts,
-        concurrency=defaults.concurrency,
+        concurrency=defaults.concurrency if cap is None else min(defaults.concurrency, cap),
+        max_connections=cap,
         limits=execution.limits,
         task_file=_module(evaluation),
         task_function=execution.task,

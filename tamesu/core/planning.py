@@ -76,7 +76,8 @@ def _together(found: Slot) -> str:
         "task": f"{spec.task_file}:{spec.task_function}",
         "options": dict(spec.options),
         "concurrency": spec.concurrency,
-        "endpoint": spec.endpoint,
+        # where several models may be asked at a time, each gets a process of its own
+        "endpoint": [spec.endpoint, None if spec.max_connections is None else spec.model_uri],
     }
     return digest(shared)
 

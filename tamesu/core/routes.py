@@ -138,6 +138,13 @@ def protocol_of(provider: str) -> Protocol | None:
     return None if route is None else route.protocol
 
 
+def provider_of_uri(model_uri: str) -> str | None:
+    """Return the provider of a model as Inspect names it; None where no route leads to it."""
+    named = (route.provider for route in _NAMED if model_uri.startswith(f"{route.service}/"))
+    service = "/".join(model_uri.split("/")[:2])
+    return next(named, service if SERVICE.fullmatch(service) else None)
+
+
 def route_names() -> tuple[str, ...]:
     """Return what may stand as a provider, for messages."""
     return (*ROUTES, "openai-api/<service>")

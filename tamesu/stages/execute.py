@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from contextlib import ExitStack
 from dataclasses import dataclass
 
-from tamesu.base.canonical import digest
 from tamesu.base.errors import BudgetRefused, PaymentNeeded, Refused, RunHeld, StorageFull, UsageError
 from tamesu.base.model.evidence import AttemptRecord, Fault, RunRecord
 from tamesu.base.model.manifest import EvalRef
@@ -17,6 +16,7 @@ from tamesu.edge.backends.protocol import Backend, backend
 from tamesu.edge.credentials import Access
 from tamesu.edge.store.evidence import read_attempts
 from tamesu.edge.store.locks import held
+from tamesu.edge.store.places import places_held
 from tamesu.edge.store.paths import Project, RunPaths
 from tamesu.edge.store.records import read_record
 from tamesu.stages.access import read_accesses
@@ -55,14 +55,21 @@ def execute_launch(
     engine.isolate(project.state / "launches" / order.id)
     sweep(project, engine, order.ref)
     with ExitStack() as stack:
-        for endpoint in sorted({spec.endpoint for spec in specs}):
-            lock = project.lock(f"endpoint-{digest(endpoint)[:12]}")
-            stack.enter_context(held(lock, f"endpoint {endpoint}", _ENDPOINT_PATIENCE_SECONDS))
+        for endpoint, (wanted, cap) in sorted(_places(specs).items()):
+            stack.enter_context(places_held(project, endpoint, wanted, cap, _ENDPOINT_PATIENCE_SECONDS))
         for spec in specs:
             try:
                 _execute_run(project, engine, spec, order, accesses.get(spec.provider), tell)
             except (PaymentNeeded, BudgetRefused, RunHeld) as error:
                 warn(str(error))
+
+
+def _places(specs: Sequence[RunSpec]) -> Mapping[str, tuple[int, int | None]]:
+    """Return how many places the runs want at each endpoint, and its cap; they are worked off one after another."""
+    wanted = {spec.endpoint: 0 for spec in specs}
+    for spec in specs:
+        wanted[spec.endpoint] = max(wanted[spec.endpoint], spec.concurrency)
+    return {spec.endpoint: (wanted[spec.endpoint], spec.max_connections) for spec in specs}
 
 
 def _execute_run(

@@ -45,7 +45,7 @@ from inspect_ai.util._sandbox.environment import resolve_sandbox_environment
 
 from tamesu.base.model.plan import Price, PriceTier
 from tamesu.core.parameters import CONFIG_FIELDS, OWN, REFUSED, split_parameters
-from tamesu.edge.backends.inspect.attempt import register_price
+from tamesu.edge.backends.inspect.models import register_price
 from tamesu.edge.backends.inspect.isolation import kept_environment
 from tamesu.edge.backends.inspect.logs import score_number
 from tamesu.edge.documents.sandboxes import FOUND_BY_INSPECT

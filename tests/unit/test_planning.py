@@ -52,9 +52,12 @@ def planned(
 
 
 def test_one_job_a_run_or_one_process_an_endpoint() -> None:
+    """Where a cap lets several models be asked at a time, each gets a process of its own."""
     single, batched = planned(grouping=Grouping.SINGLE), planned()
     assert [launch.runs for launch in single.launches] == [(spec.run_id,) for spec in RUNS]
-    assert sorted(launch.runs for launch in batched.launches) == [
+    assert [launch.runs for launch in batched.launches] == [tuple(spec.run_id for spec in RUNS)]
+    capped = planned(runs=tuple(replace(spec, max_connections=20) for spec in RUNS))
+    assert sorted(launch.runs for launch in capped.launches) == [
         (RUNS[0].run_id, RUNS[1].run_id),
         (RUNS[2].run_id, RUNS[3].run_id),
     ]

@@ -107,7 +107,7 @@ class SourceCopy:
 class RunSpec:
     """One model x arm x repetition, completely resolved; all that execute and ingest need.
 
-    `sources` are those of generation. Money is in US dollars per sample; `timeout_seconds` is per model call.
+    `sources` are those of generation. `max_connections` caps the calls in flight at its endpoint over all runs. Money is in US dollars per sample; `timeout_seconds` is per model call.
     """
 
     ref: EvalRef
@@ -126,6 +126,7 @@ class RunSpec:
     timeout_seconds: int
     max_attempts: int
     concurrency: int
+    max_connections: int | None
     limits: Limits
     task_file: str | None
     task_function: str | None

@@ -6,6 +6,7 @@ from collections.abc import Iterator, Sequence
 from collections.abc import Set as AbstractSet
 
 from tamesu.base.model.manifest import Eval
+from tamesu.base.model.plan import RunSpec
 from tamesu.core.lint.remark import Remark
 from tamesu.core.matrix import Matrix, Setting
 
@@ -15,10 +16,14 @@ def price_remarks(evaluation: Eval, runs: Matrix, setting: Setting) -> tuple[Rem
 
     An unknown price is an error where `cost_limit` depends on it.
     """
-    unknown = {spec.model_uri for spec in runs.runs if spec.price is None}
+    unknown = {_name(spec) for spec in runs.runs if spec.price is None}
     on_native = evaluation.execution.backend == "native"
-    unbounded = {spec.model_uri for spec in runs.runs if not spec.bounded} - unknown
+    unbounded = {_name(spec) for spec in runs.runs if not spec.bounded} - unknown
     return (*_unbounded(evaluation, unbounded), *(_unknown(evaluation, setting, unknown, on_native)))
+
+
+def _name(spec: RunSpec) -> str:
+    return f"{spec.provider}/{spec.model}"
 
 
 def _unbounded(evaluation: Eval, models: AbstractSet[str]) -> Iterator[Remark]:

@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from inspect_ai.log import EvalSpec, read_eval_log
+from inspect_ai.model import GenerateConfig
 
 from tamesu.base.canonical import Json, digest
 from tamesu.base.errors import LogRefused
@@ -16,7 +17,7 @@ from tamesu.base.model.plan import RunSpec
 from tamesu.core.base_url import split_base_url
 from tamesu.core.freeze import sample_digest
 from tamesu.core.identity import ADAPTER_VERSION, partition_digest
-from tamesu.core.routes import find_route
+from tamesu.core.routes import find_route, provider_of_uri
 from tamesu.edge.backends.inspect.settings import METADATA_KEY, generate_config
 from tamesu.edge.backends.protocol import AttemptRequest
 from tamesu.edge.store.digests import file_digest
@@ -70,9 +71,11 @@ def generation_from_log(header: EvalSpec, claims: dict[str, Any], request: Attem
 
 
 def _provider(model: str, claimed: Mapping[str, Any]) -> str | None:
-    """The log names the model by its route; the provider that it claims must be one of that route."""
+    """Return the provider that a model's name tells, or the claimed one when it is another name of the same route."""
     route = find_route(str(claimed.get("provider")))
-    return str(claimed["provider"]) if route is not None and model.startswith(f"{route.service}/") else None
+    if route is not None and model.startswith(f"{route.service}/"):
+        return str(claimed["provider"])
+    return provider_of_uri(model)
 
 
 def _origin(base_url: str | None) -> str | None:
@@ -127,7 +130,7 @@ def _disagreement(header: EvalSpec, claims: dict[str, Any], request: AttemptRequ
         "metadata.run_id": claims.get("run_id"),
         "metadata.attempt": claims.get("attempt"),
         "dataset.sample_ids": [str(name) for name in header.dataset.sample_ids or []],
-        "model_generate_config": header.model_generate_config.model_dump(exclude_none=True),
+        "model_generate_config": _comparable(header.model_generate_config),
     }
     for name, value in expected.items():
         if found[name] != value:
@@ -136,5 +139,9 @@ def _disagreement(header: EvalSpec, claims: dict[str, Any], request: AttemptRequ
 
 
 def _plain_config(parameters: dict[str, Any], spec: RunSpec) -> dict[str, Any]:
-    config = generate_config(replace(spec, parameters=parameters))
-    return config.model_dump(exclude_none=True)
+    return _comparable(generate_config(replace(spec, parameters=parameters)))
+
+
+def _comparable(config: GenerateConfig) -> dict[str, Any]:
+    """Concurrency is no identity, and may have been another when the log was made."""
+    return config.model_dump(exclude_none=True, exclude={"max_connections"})
