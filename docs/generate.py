@@ -76,6 +76,7 @@ FAMILIES = {
     "acceptance": "what acceptance requires",
     "csv": "CSV item files",
     "dataset": "datasets",
+    "endpoint": "endpoints of providers",
     "eval": "the manifest of an eval",
     "file": "files as such",
     "id": "IDs",

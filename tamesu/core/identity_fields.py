@@ -57,6 +57,13 @@ RUBRIC_FIELDS = {
 CONFIG_FIELDS = {
     "schema_version": N,
     "inspect_version": G,
+    "endpoints[].provider": N,
+    "endpoints[].base_url": G,  # its origin: where the model answers
+    "endpoints[].owner": N,
+    "endpoints[].shared": N,
+    "endpoints[].replicas": N,
+    "endpoints[].requests_per_replica": N,
+    "endpoints[].max_connections": N,
 }
 
 MODELS_FIELDS = {

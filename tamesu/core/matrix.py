@@ -6,6 +6,7 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field, replace
 
 from tamesu.base.canonical import Json
+from tamesu.base.model.endpoint import EndpointFacts
 from tamesu.base.model.facts import ModelFacts
 from tamesu.base.model.manifest import Arm, Eval, FileDigest, ImageReference, Limits, ModelEntry
 from tamesu.base.model.plan import FrozenDataset, RunSpec, SourceCopy
@@ -37,16 +38,22 @@ def model_key(provider: str, model: str) -> ModelKey:
 class Setting:
     """What a plan depends on beside the eval: the pinned Inspect version, what is known about models and endpoints.
 
-    `origins` are those that environment or project set for a provider, by its canonical name.
+    `endpoints` are as the project states them, `origins` those that environment or project set; both by the canonical
+    name of the provider.
     """
 
     inspect_version: str
     models: Mapping[ModelKey, ModelFacts]
     origins: Mapping[str, str] = field(default_factory=dict)
+    endpoints: Mapping[str, EndpointFacts] = field(default_factory=dict)
 
     def facts(self, provider: str, model: str) -> ModelFacts:
         """Return what is known about a model; nothing is known about one that nobody names."""
         return self.models.get(model_key(provider, model), _UNKNOWN)
+
+    def endpoint(self, provider: str) -> EndpointFacts:
+        """Return what the project says about a provider's endpoint; nothing of one that it does not name."""
+        return self.endpoints.get(canonical_provider(provider)) or EndpointFacts(provider)
 
     def origin(self, provider: str) -> str | None:
         """Return where a provider's models answer; None for the place that its client knows by itself."""

@@ -365,6 +365,38 @@ CASES = [
         says="'replya'",
         name="in-the-prices",
     ),
+    Case(
+        "provider/no-route",
+        (write(CONFIG, "endpoints:\n  - {provider: vlm, owner: us}\n"),),
+        "- {provider",
+        CONFIG,
+        says="'vlm'",
+        name="in-the-endpoints",
+    ),
+    Case(
+        "endpoint/repeated",
+        (write(CONFIG, "endpoints:\n  - {provider: gemini}\n  - {provider: google, shared: true}\n"),),
+        "- {provider: google",
+        CONFIG,
+        says="'google'",
+    ),
+    *(
+        Case(
+            "endpoint/base-url",
+            (write(CONFIG, f"endpoints:\n  - provider: {provider}\n    base_url: {url}\n"),),
+            "base_url:",
+            CONFIG,
+            says=says,
+            name=name,
+        )
+        for name, provider, url, says in (
+            ("scheme", "vllm", "ftp://gpu-1/v1", "no http(s) URL"),
+            ("query", "vllm", "http://gpu-1/v1?a=b", "no http(s) URL"),
+            ("fragment", "vllm", "'http://gpu-1/v1#a'", "no http(s) URL"),
+            ("user", "vllm", "http://someone@gpu-1/v1", "holds a user or a password"),
+            ("replay", "replay", "http://gpu-1/v1", "calls no HTTP endpoint"),
+        )
+    ),
     Case("run/too-many", (swap("repetitions: 2", "repetitions: 1000000"),), "repetitions:", says="4000000 runs"),
     Case(
         "run/too-many",

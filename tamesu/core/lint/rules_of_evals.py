@@ -38,6 +38,16 @@ EVAL_RULES: dict[str, tuple[str, str, str]] = {
         "The prompts could not be made, or would lack what they name.",
         "Correct the selection, or the field that the template uses.",
     ),
+    "endpoint/base-url": (
+        "A base URL in config/config.yaml that is no http(s) URL, or holds a user, a password, a query or a fragment.",
+        "It is part of a run's identity and is shown; a credential in it would be committed and packed.",
+        "Write scheme, host, port and path; credentials are read by name from the environment.",
+    ),
+    "endpoint/repeated": (
+        "A provider has two endpoints in config/config.yaml.",
+        "Nobody knows which of the two a run was planned for.",
+        "Keep one entry per provider; another endpoint is another `openai-api/<service>`.",
+    ),
     "eval/missing-field": (
         "A field that this eval needs is missing.",
         "The plan would not be complete.",

@@ -7,12 +7,14 @@ from importlib.metadata import version
 from pathlib import Path
 from typing import Any
 
+from tamesu.base.model.endpoint import EndpointFacts
 from tamesu.base.model.facts import ModelFacts
 from tamesu.base.model.plan import Price
 from tamesu.core.lint.remark import nearest
 from tamesu.core.matrix import ModelKey, Setting, model_key
 from tamesu.core.routes import find_route, route_names
 from tamesu.edge.documents.document import Document
+from tamesu.edge.documents.endpoints_reader import read_endpoints
 from tamesu.edge.documents.reading import Reading
 from tamesu.edge.documents.schemas import DocumentKind
 from tamesu.edge.documents.source_files import present
@@ -26,13 +28,15 @@ def installed_inspect() -> str:
 
 
 def read_setting(reading: Reading, config: Path, models: Path) -> Setting:
-    """Return the pinned Inspect version (the installed one without a pin) and the models of the project."""
+    """Return the pinned Inspect version (the installed one without a pin), the models and endpoints of the project."""
     pinned = installed_inspect()
+    endpoints: Mapping[str, EndpointFacts] = {}
     if present(config):
         document = reading.document(config, DocumentKind.CONFIG)
         if document is not None and isinstance(document.value, dict):
             pinned = str(document.value.get("inspect_version", pinned))
-    return Setting(pinned, _models(reading, models))
+            endpoints = read_endpoints(reading, document)
+    return Setting(pinned, _models(reading, models), endpoints=endpoints)
 
 
 def _models(reading: Reading, path: Path) -> Mapping[ModelKey, ModelFacts]:
