@@ -16,8 +16,8 @@ from tamesu.edge.backends.protocol import Backend, backend
 from tamesu.edge.credentials import Access
 from tamesu.edge.store.evidence import read_attempts
 from tamesu.edge.store.locks import held
-from tamesu.edge.store.places import places_held
 from tamesu.edge.store.paths import Project, RunPaths
+from tamesu.edge.store.places import places_held
 from tamesu.edge.store.records import read_record
 from tamesu.stages.access import read_accesses
 from tamesu.stages.attempts import Invocation, adopt, begin, close, make_request, reserve, sweep

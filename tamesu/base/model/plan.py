@@ -107,7 +107,8 @@ class SourceCopy:
 class RunSpec:
     """One model x arm x repetition, completely resolved; all that execute and ingest need.
 
-    `sources` are those of generation. `max_connections` caps the calls in flight at its endpoint over all runs. Money is in US dollars per sample; `timeout_seconds` is per model call.
+    `sources` are those of generation. `max_connections` caps the calls in flight at its endpoint over all runs. Money
+    is in US dollars per sample; `timeout_seconds` is per model call.
     """
 
     ref: EvalRef
