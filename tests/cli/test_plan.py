@@ -205,4 +205,4 @@ def test_one_eval_that_may_not_start_does_not_stop_the_others(one_run: ShapesPro
     assert "provider meta: META_API_KEY is not set" in done.err
     assert len(one_run.calls()) == 1
     line = one_line(call(one_run, "run", "blocked"), 2)
-    assert "provider 'meta' is not called by this version" in line
+    assert "provider meta: META_API_KEY is not set" in line
