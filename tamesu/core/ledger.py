@@ -35,6 +35,11 @@ def settlements(entries: Iterable[LedgerEntry]) -> dict[tuple[str, int], LedgerE
     return settled
 
 
+def next_probe(entries: Iterable[LedgerEntry], run_id: str) -> int:
+    """Return the number of a run's next probe: they count down from -1, so that no attempt shares an entry."""
+    return min((entry.attempt for entry in entries if entry.run_id == run_id and entry.attempt < 0), default=0) - 1
+
+
 def balance(entries: Sequence[LedgerEntry]) -> Balance:
     """Return what stands in the ledger, in US dollars; runs that are stale now are included."""
     settled = settlements(entries).values()

@@ -55,14 +55,15 @@ def reserve(project: Project, spec: RunSpec, attempt: int, samples: int, payer: 
     ledger = project.eval(spec.ref).ledger
     with ledger_held(project):
         if exposure > 0:
-            _check_money(project, spec, exposure, payer)
+            check_money(project, spec, exposure, payer)
         append_entry(
             ledger,
             LedgerEntry("reserved", now(), spec.run_id, attempt, payer.id, usd=exposure, samples=samples),
         )
 
 
-def _check_money(project: Project, spec: RunSpec, exposure: float, payer: Invocation) -> None:
+def check_money(project: Project, spec: RunSpec, exposure: float, payer: Invocation) -> None:
+    """Raise PaymentNeeded or BudgetRefused unless so many US dollars may be reserved; the caller holds the ledger."""
     if payer.pay_usd is None:
         raise PaymentNeeded(
             f"{spec.run_id}: would cost up to {exposure:.4f} USD; use `tamesu run`, or --config pay_usd=<ceiling>"
@@ -266,8 +267,10 @@ def sweep(project: Project, backend: Backend, ref: EvalRef) -> None:
         with suppress(RunHeld), held(project.lock(run.folder.name), run.folder.name, 0):
             adopt(project, backend, read_spec(run))
     for (run_id, attempt), entry in open_reservations(read_ledger(paths.ledger)).items():
-        if paths.run(run_id).attempt_dataset(attempt).exists():
+        if attempt > 0 and paths.run(run_id).attempt_dataset(attempt).exists():
             continue
+        # a probe whose process died may have been answered
+        lost = entry.usd if attempt < 0 else 0.0
         with suppress(RunHeld), held(project.lock(run_id), run_id, 0), ledger_held(project):
-            released = LedgerEntry("settled", now(), run_id, attempt, entry.invocation)
+            released = LedgerEntry("settled", now(), run_id, attempt, entry.invocation, lost_usd=lost)
             append_entry(paths.ledger, released)

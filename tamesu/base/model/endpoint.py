@@ -7,6 +7,7 @@ from dataclasses import dataclass, field
 from typing import Literal
 
 from tamesu.base.canonical import Json
+from tamesu.base.model.evidence import Usage
 
 
 @dataclass(frozen=True, slots=True)
@@ -66,3 +67,70 @@ class EngineLoad:
 
     running: int
     waiting: int
+
+
+@dataclass(frozen=True, slots=True)
+class EngineFinding:
+    """A look at the engine behind an endpoint: its load (None where it tells none), and how long it was waited for."""
+
+    load: EngineLoad | None
+    waited_seconds: float
+    error: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class LoadSummary:
+    """The load of an engine over a run: the most and the mean of each count, by so many samples."""
+
+    samples: int
+    errors: int
+    max_running: int
+    mean_running: float
+    max_waiting: int
+    mean_waiting: float
+
+
+ListingState = Literal["listed", "refused", "absent", "warming", "broken", "unasked"]
+
+
+@dataclass(frozen=True, slots=True)
+class ModelListing:
+    """What an endpoint says when it is asked for its models.
+
+    `refused` is a key that it does not take, `absent` an endpoint that lists none, `warming` one that was not ready
+    until the deadline, `broken` an answer that is none or may not be followed, `unasked` a protocol without listing.
+    `entry` is what the listing says about the model itself, scalars only.
+    """
+
+    state: ListingState
+    models: tuple[str, ...] = ()
+    detail: str = ""
+    waited_seconds: float = 0.0
+    entry: Mapping[str, Json] = field(default_factory=dict)
+
+
+@dataclass(frozen=True, slots=True)
+class ProbeFinding:
+    """The answer to one tiny request with the declared fields; its text is kept as a digest only.
+
+    `problems` are the differences between the request that left and the plan, `way` says where it was seen (`http`,
+    `call`). `cost_usd` is None when it is not known.
+    """
+
+    answered: bool
+    text_sha256: str | None
+    seconds: float
+    usage: Usage | None
+    cost_usd: float | None
+    problems: tuple[str, ...]
+    way: str
+    error: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class ImportFinding:
+    """Whether the copied task imports, why not, and what it read outside its copy."""
+
+    ok: bool
+    error: str | None = None
+    outside_reads: tuple[str, ...] = ()

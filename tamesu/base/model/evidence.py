@@ -318,7 +318,7 @@ LedgerEvent = Literal["reserved", "settled"]
 class LedgerEntry:
     """One line of ledger.jsonl.
 
-    `reserved` holds `usd` for an attempt; `settled` releases it and states what was spent (known from
+    A negative attempt is a probe. `reserved` holds `usd` for an attempt; `settled` releases it and states what was spent (known from
     usage) and lost (an upper bound for calls whose usage is unknown).
     """
 

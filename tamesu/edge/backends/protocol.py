@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import Protocol
 
 from tamesu.base.errors import UsageError
+from tamesu.base.model.endpoint import ImportFinding, ProbeFinding
 from tamesu.base.model.evidence import Fault, SampleEvidence
 from tamesu.base.model.plan import RunSpec
 from tamesu.base.model.wire import ModelCalls
@@ -62,6 +63,12 @@ class Backend(Protocol):
 
     def isolate(self, workdir: Path) -> None:
         """Make the process independent of stray environment and files; call before any attempt."""
+
+    def import_task(self, spec: RunSpec, paths: RunPaths) -> ImportFinding:
+        """Import the executed copy of the task; a fault of it is returned, never raised."""
+
+    def probe(self, spec: RunSpec, access: Access, wire: Path) -> ProbeFinding:
+        """Make one request with the fields of a run; `wire` is where its record is written anew."""
 
     def execute(self, request: AttemptRequest) -> Fault | None:
         """Run one attempt to its end. A fault that left no usable log is returned, never raised.

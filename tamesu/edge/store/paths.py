@@ -65,6 +65,16 @@ class RunPaths:
     def dataset(self) -> Path:
         return self.private / "input.jsonl"
 
+    @property
+    def preflight(self) -> Path:
+        """What was checked before the last launch."""
+        return self.private / "preflight.json"
+
+    @property
+    def preflight_wire(self) -> Path:
+        """What the last probe sent."""
+        return self.private / "preflight-wire.jsonl"
+
     def attempt_dataset(self, number: int) -> Path:
         """The frozen dataset of one attempt: the whole one, or the pending lines of it."""
         return self.private / f"attempt-{number:02d}.jsonl"

@@ -7,9 +7,13 @@ import sys
 from pathlib import Path
 from types import FrameType
 
+from tamesu.base.model.endpoint import ImportFinding, ProbeFinding
 from tamesu.base.model.evidence import Fault
+from tamesu.base.model.plan import RunSpec
 from tamesu.edge.backends.inspect.isolation import isolate
 from tamesu.edge.backends.protocol import AttemptRequest, ClosedLog, LogReading
+from tamesu.edge.credentials import Access
+from tamesu.edge.store.paths import RunPaths
 
 
 class InspectBackend:
@@ -18,6 +22,16 @@ class InspectBackend:
     def isolate(self, workdir: Path) -> None:
         isolate(workdir)
         signal.signal(signal.SIGTERM, _terminate)
+
+    def import_task(self, spec: RunSpec, paths: RunPaths) -> ImportFinding:
+        from tamesu.edge.backends.inspect.importing import import_task
+
+        return import_task(spec, paths)
+
+    def probe(self, spec: RunSpec, access: Access, wire: Path) -> ProbeFinding:
+        from tamesu.edge.backends.inspect.probe import probe
+
+        return probe(spec, access, wire)
 
     def execute(self, request: AttemptRequest) -> Fault | None:
         from tamesu.edge.backends.inspect.attempt import run_attempt

@@ -28,7 +28,7 @@ def run_model(request: AttemptRequest) -> Model:
     spec = request.spec
     register_price(spec)
     config = generate_config(spec)
-    arguments = _arguments(spec.options.get("model_args"))
+    arguments = model_arguments(spec)
     if spec.provider == "replay":
         recorded: dict[str, Any] = {
             "recordings": str(request.paths.recordings),
@@ -99,8 +99,10 @@ def _hand_over(model: Model, client: httpx2.AsyncClient) -> None:
     api.model_client = model_client
 
 
-def _arguments(value: object) -> dict[str, Any]:
-    return dict(value) if isinstance(value, dict) else {}
+def model_arguments(spec: RunSpec) -> dict[str, Any]:
+    """Return the arguments that the manifest states for the provider."""
+    stated = spec.options.get("model_args")
+    return dict(stated) if isinstance(stated, dict) else {}
 
 
 def register_price(spec: RunSpec) -> None:
