@@ -1,4 +1,4 @@
-"""Writes the pages of docs/ that are made from code: identity.md, lint.md and tables.md. `--check` compares only."""
+"""Writes the pages of docs/ that are made from code: identity, lint, routes, tables. `--check` compares only."""
 
 from __future__ import annotations
 
@@ -7,6 +7,7 @@ from collections.abc import Iterable
 from itertools import groupby
 from pathlib import Path
 
+from docs.routes_page import routes_page
 from tamesu.core.identity import IDENTITY_VERSION
 from tamesu.core.identity_fields import FIELDS, Part
 from tamesu.core.lint.catalogue import rules
@@ -121,7 +122,12 @@ def lint_page() -> str:
     return "\n\n".join([head, *sections]) + "\n"
 
 
-PAGES = {"identity.md": identity_page, "lint.md": lint_page, "tables.md": tables_page}
+PAGES = {
+    "identity.md": identity_page,
+    "lint.md": lint_page,
+    "routes.md": lambda: routes_page(MADE, table),
+    "tables.md": tables_page,
+}
 
 
 def main(arguments: list[str]) -> int:

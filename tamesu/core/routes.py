@@ -7,6 +7,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from enum import StrEnum
 
+from tamesu.core.base_url import BaseUrl, split_base_url
+
 ALIASES = {"gemini": "google"}
 
 
@@ -42,6 +44,11 @@ class Route:
     base_url: str | None = None
     needs_base_url: bool = False
     key: str | None = None
+
+    def origin(self, base_url: BaseUrl | None) -> str | None:
+        """Return where the models answer; None for the route's own place, whether it was named or not."""
+        own = None if self.base_url is None else split_base_url(self.base_url)
+        return None if base_url is None or (own is not None and base_url.origin == own.origin) else base_url.origin
 
     def model_uri(self, model: str) -> str:
         """Return the model as Inspect names it."""

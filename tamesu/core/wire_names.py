@@ -145,12 +145,25 @@ _GEMINI: Mapping[str, Travel] = {
     "top_p": _as(f"{_CONFIG}.topP"),
 }
 
+_CONVERSE: Mapping[str, Travel] = {
+    **_EVERYWHERE,
+    "effort": _whole("additionalModelRequestFields.output_config.effort"),
+    "max_tokens": _as("inferenceConfig.maxTokens"),
+    "reasoning_summary": _LOCAL,
+    "response_schema": _whole("additionalModelRequestFields.output_config"),
+    "stop_seqs": _as("inferenceConfig.stopSequences"),
+    "temperature": _as("inferenceConfig.temperature"),
+    "top_k": _as("additionalModelRequestFields.top_k", "additionalModelRequestFields.inferenceConfig.topK"),
+    "top_p": _as("inferenceConfig.topP"),
+}
+
 WIRE_NAMES: Mapping[Protocol, Mapping[str, Travel]] = {
     Protocol.CHAT: _CHAT,
     Protocol.RESPONSES: _RESPONSES,
     Protocol.MESSAGES: _MESSAGES,
     Protocol.MISTRAL: _MISTRAL,
     Protocol.GEMINI: _GEMINI,
+    Protocol.CONVERSE: _CONVERSE,
 }
 
 # What the clients add by themselves; a name covers what is below it.

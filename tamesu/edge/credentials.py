@@ -117,7 +117,7 @@ def read_access(route: Route, environment: Environment, configured: str | None =
     where = base_url(route, environment, configured)
     if route.protocol is Protocol.CONVERSE:
         named = {name: value for name, value in environment.values.items() if _AWS.fullmatch(name)}
-        return Access(route.provider, where, None, named)
+        return Access(route.provider, where, None, {**named, "AWS_MAX_ATTEMPTS": "1"})  # retries live in one layer
     return Access(route.provider, where, key or _NO_KEY)
 
 

@@ -29,7 +29,7 @@ def read_accesses(project: Project, specs: Iterable[RunSpec]) -> Mapping[str, Ac
         if spec.provider not in found:
             configured = endpoints_of(project).get(canonical_provider(spec.provider), _UNSTATED).base_url
             found[spec.provider] = read_access(route, read_environment(project.root), configured)
-        origin = found[spec.provider].origin
+        origin = route.origin(found[spec.provider].base_url)
         if origin != spec.base_url_origin:
             was, now = spec.base_url_origin or "the provider's own", origin or "the provider's own"
             raise ChangedSincePlan(

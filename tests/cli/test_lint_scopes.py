@@ -117,6 +117,15 @@ class TestWarnings:
         assert "warning parameter/unknown parameter 'temprature'" in line
         assert line.endswith("did you mean temperature?")
 
+    def test_a_parameter_that_no_request_carries_is_a_warning(self, shapes: ShapesProject, call: Caller) -> None:
+        """parameter/not-sent: told once, at the layer that sets it; left out on purpose it is right."""
+        swap("provider: replay\n    model: sketcher-large", "provider: anthropic\n    model: claude-sonnet-4-5")(shapes)
+        swap("temperature: 0.7", "temperature: 0.7, seed: 5")(shapes)
+        (line,) = [line for line in call(shapes, "lint").out.splitlines() if "parameter/not-sent" in line]
+        assert "warning parameter/not-sent parameter 'seed' does not reach anthropic/claude-sonnet-4-5" in line
+        swap("seed: 5", "seed: provider-default")(shapes)
+        assert "parameter/not-sent" not in call(shapes, "lint").out
+
     def test_items_without_a_recorded_answer_are_a_warning(self, shapes: ShapesProject, call: Caller) -> None:
         """replay/no-answer: a misspelled model or arm is told before each of its items fails."""
         swap("model: sketcher-small", "model: sketcher-smal")(shapes)

@@ -25,6 +25,7 @@ ELSEWHERE = {
     "task/sandbox": "tests/unit/test_sandboxes.py",
     "prompt/not-a-template": "tests/cli/test_lint_prompts.py",
     "parameter/no-bound": "tests/cli/test_lint_scopes.py",
+    "parameter/not-sent": "tests/cli/test_lint_scopes.py",
     "parameter/unknown": "tests/cli/test_lint_scopes.py",
     "replay/no-answer": "tests/cli/test_lint_scopes.py",
 }

@@ -318,8 +318,8 @@ LedgerEvent = Literal["reserved", "settled"]
 class LedgerEntry:
     """One line of ledger.jsonl.
 
-    A negative attempt is a probe. `reserved` holds `usd` for an attempt; `settled` releases it and states what was spent (known from
-    usage) and lost (an upper bound for calls whose usage is unknown).
+    A negative attempt is a probe. `reserved` holds `usd` for an attempt; `settled` releases it and states what was
+    spent (known from usage) and lost (an upper bound for calls whose usage is unknown).
     """
 
     event: LedgerEvent

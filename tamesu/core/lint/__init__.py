@@ -13,11 +13,20 @@ from tamesu.core.lint.parameters import parameter_remarks
 from tamesu.core.lint.prices import price_remarks
 from tamesu.core.lint.remark import Remark
 from tamesu.core.lint.repetition import repetition_remarks
+from tamesu.core.lint.unsent import unsent_remarks
 
 __all__ = ["Remark", "effort_remarks", "message_remarks", "price_remarks", "remarks"]
 
 
 def remarks(evaluation: Eval) -> tuple[Remark, ...]:
     """Return everything that is wrong with an eval whose shape is right."""
-    checks = (name_remarks, execution_remarks, parameter_remarks, judgement_remarks, extent_remarks, repetition_remarks)
+    checks = (
+        name_remarks,
+        execution_remarks,
+        parameter_remarks,
+        unsent_remarks,
+        judgement_remarks,
+        extent_remarks,
+        repetition_remarks,
+    )
     return tuple(remark for check in checks for remark in check(evaluation))

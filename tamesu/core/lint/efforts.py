@@ -2,46 +2,23 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
-from typing import TypeAlias
-
-from tamesu.base.canonical import Json
 from tamesu.base.model.manifest import Eval
+from tamesu.core.lint.layers import Place, set_parameters
 from tamesu.core.lint.remark import Remark
 from tamesu.core.matrix import Setting
 from tamesu.core.parameter_values import PROVIDER_DEFAULT
 
-_Layer: TypeAlias = tuple[tuple[str | int, ...], Mapping[str, Json]]
+_EFFORTS = ("effort", "reasoning_effort")
 
 
 def effort_remarks(evaluation: Eval, setting: Setting) -> tuple[Remark, ...]:
     """Return a finding where an effort that a run would use is none of the values its model takes."""
-    found: dict[tuple[str | int, ...], Remark] = {}
-    for number, entry in enumerate(evaluation.models):
-        allowed = setting.facts(entry.provider, entry.model).effort_values
-        for position, arm in enumerate(evaluation.arms):
-            if allowed is None or (entry.arms is not None and arm.id not in entry.arms):
-                continue
-            layers: Sequence[_Layer] = (
-                (("defaults", "parameters"), evaluation.defaults.parameters),
-                (("arms", position, "parameters"), arm.parameters),
-                (("runs", number, "parameters"), entry.parameters or {}),
-            )
-            for remark in _efforts(f"{entry.provider}/{entry.model}", layers, allowed):
-                found.setdefault(remark.path, remark)
-    return tuple(found.values())
-
-
-def _efforts(model: str, layers: Sequence[_Layer], allowed: Sequence[str]) -> Iterator[Remark]:
-    """Only the last layer that sets a parameter counts; the others are never sent."""
-    for name in ("effort", "reasoning_effort"):
-        setting = [(place, layer[name]) for place, layer in layers if name in layer]
-        if not setting or setting[-1][1] in (*allowed, PROVIDER_DEFAULT):
+    found: dict[Place, Remark] = {}
+    for one in set_parameters(evaluation):
+        allowed = setting.facts(one.entry.provider, one.entry.model).effort_values
+        if one.name not in _EFFORTS or allowed is None or one.value in (*allowed, PROVIDER_DEFAULT):
             continue
-        place, value = setting[-1]
-        yield Remark(
-            (*place, name),
-            "parameter/effort",
-            f"{model} takes no {name} '{value}'",
-            f"use {', '.join(allowed)}" if allowed else "remove it",
-        )
+        message = f"{one.entry.provider}/{one.entry.model} takes no {one.name} '{one.value}'"
+        fix = f"use {', '.join(allowed)}" if allowed else "remove it"
+        found.setdefault(one.place, Remark(one.place, "parameter/effort", message, fix))
+    return tuple(found.values())

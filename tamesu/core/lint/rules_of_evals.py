@@ -123,6 +123,11 @@ EVAL_RULES: dict[str, tuple[str, str, str]] = {
         "The exposure of the plan cannot be computed.",
         "Set `parameters.max_tokens`.",
     ),
+    "parameter/not-sent": (
+        "A parameter for which the model's route has no name on the wire (warning).",
+        "The request would leave without it: the plan would say one thing and the model see another.",
+        "Remove it, or write `provider-default` to leave it out on purpose; docs/routes.md says what each route sends.",
+    ),
     "parameter/refused": (
         "A parameter that is owned by another setting, or that would replace what the plan says.",
         "Two places would decide one thing, or an answer would not be a draw of this model at this price.",

@@ -103,8 +103,11 @@ def _with_origins(project: Project, setting: Setting, providers: Iterable[str]) 
     if not live:
         return setting
     environment = read_environment(project.root)
-    found = ((name, base_url(route, environment, setting.endpoint(name).base_url)) for name, route in live.items())
-    return replace(setting, origins={name: url.origin for name, url in found if url is not None})
+    places = {
+        name: route.origin(base_url(route, environment, setting.endpoint(name).base_url))
+        for name, route in live.items()
+    }
+    return replace(setting, origins={name: origin for name, origin in places.items() if origin is not None})
 
 
 def _place(reading: Reading, document: Document, found: Iterable[Remark]) -> None:

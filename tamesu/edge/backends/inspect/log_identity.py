@@ -52,7 +52,7 @@ def generation_from_log(header: EvalSpec, claims: dict[str, Any], request: Attem
         "adapter_version": ADAPTER_VERSION,
         "model_uri": header.model,
         "provider": _provider(header.model, claims["generation"]),
-        "base_url_origin": _origin(header.model_base_url),
+        "base_url_origin": _origin(header, claims["generation"]),
         "task_function": header.task_registry_name,
         "inspect_version": header.packages.get("inspect_ai"),
         "retries": header.model_generate_config.max_retries,
@@ -78,9 +78,12 @@ def _provider(model: str, claimed: Mapping[str, Any]) -> str | None:
     return provider_of_uri(model)
 
 
-def _origin(base_url: str | None) -> str | None:
-    split = None if base_url is None else split_base_url(base_url)
-    return base_url if split is None else split.origin
+def _origin(header: EvalSpec, claimed: Mapping[str, Any]) -> str | None:
+    """Return where the models answered; the log names the place of a route even where nobody set one."""
+    named = header.model_base_url
+    split = None if named is None else split_base_url(named)
+    route = find_route(_provider(header.model, claimed) or "")
+    return named if split is None or route is None else route.origin(split)
 
 
 def _replace(values: dict[str, Json], prefix: str, found: Mapping[str, Any], only: Sequence[str] | None) -> None:

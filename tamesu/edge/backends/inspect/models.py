@@ -52,7 +52,7 @@ def live_model(spec: RunSpec, access: Access | None, wire: WireLog, arguments: M
     client = observed_client(access, wire, spec.timeout_seconds)
     model: Model = get_model(
         spec.model_uri,
-        base_url=None if access.base_url is None else access.base_url.url,
+        base_url=route.base_url if access.base_url is None else access.base_url.url,
         api_key=access.key,
         config=generate_config(spec),
         memoize=False,

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import time
 from pathlib import Path
 
@@ -24,6 +25,7 @@ from tamesu.edge.credentials import Access, without_secrets
 from tamesu.edge.store.wire import read_wire
 
 _LONGEST_ERROR = 300
+_ERROR = re.compile(r"\b[A-Z]\w*Error[(:]")
 
 
 def probe(spec: RunSpec, access: Access, wire: Path) -> ProbeFinding:
@@ -70,11 +72,9 @@ def _ask(spec: RunSpec, access: Access, wire: Path) -> tuple[ModelOutput | None,
 
 def _line(error: BaseException, access: Access) -> str:
     """Return the error that the provider's client raised, in one line; Inspect puts the request around it."""
-    cause = error
-    while cause.__cause__ is not None and not hasattr(cause, "status_code"):
-        cause = cause.__cause__
-    text = " ".join(without_secrets(str(cause), access.secrets).split())
-    return f"{type(cause).__name__}: {text}"[:_LONGEST_ERROR]
+    text = " ".join(without_secrets(str(error), access.secrets).split())
+    named = [found.start() for found in _ERROR.finditer(text)]
+    return (text[named[-1] :] if named else f"{type(error).__name__}: {text}")[:_LONGEST_ERROR]
 
 
 def _usage(spec: RunSpec, output: ModelOutput) -> Usage | None:

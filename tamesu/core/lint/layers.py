@@ -1,0 +1,38 @@
+"""Where a parameter of a run stands: the last layer that sets it counts, the others are never sent."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from typing import TypeAlias
+
+from tamesu.base.canonical import Json
+from tamesu.base.model.manifest import Eval, ModelEntry
+
+Place: TypeAlias = tuple[str | int, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class SetParameter:
+    """A parameter that a run would use, its value, and where it stands."""
+
+    entry: ModelEntry
+    name: str
+    value: Json
+    place: Place
+
+
+def set_parameters(evaluation: Eval) -> Iterator[SetParameter]:
+    """Yield the parameters of every model x arm, each at the place that counts."""
+    for number, entry in enumerate(evaluation.models):
+        for position, arm in enumerate(evaluation.arms):
+            if entry.arms is not None and arm.id not in entry.arms:
+                continue
+            layers: Sequence[tuple[Place, Mapping[str, Json]]] = (
+                (("defaults", "parameters"), evaluation.defaults.parameters),
+                (("arms", position, "parameters"), arm.parameters),
+                (("runs", number, "parameters"), entry.parameters or {}),
+            )
+            counting = {name: (place, value) for place, layer in layers for name, value in layer.items()}
+            for name, (place, value) in counting.items():
+                yield SetParameter(entry, name, value, (*place, name))
