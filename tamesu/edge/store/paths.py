@@ -65,6 +65,11 @@ class RunPaths:
     def dataset(self) -> Path:
         return self.private / "input.jsonl"
 
+    @property
+    def preflight(self) -> Path:
+        """What was checked before money was spent on the run."""
+        return self.private / "preflight.json"
+
     def attempt_dataset(self, number: int) -> Path:
         """The frozen dataset of one attempt: the whole one, or the pending lines of it."""
         return self.private / f"attempt-{number:02d}.jsonl"
