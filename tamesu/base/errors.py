@@ -8,6 +8,7 @@ TamesuError                 2
 |-- Refused                 2   policy says no
 |   |-- BudgetRefused       2   exposure above budget_usd or pay_usd
 |   |-- PaymentNeeded       2   paid work without a hand on the lever
+|   |-- PreflightFailed     1   a check before paid work failed
 |   `-- ChangedSincePlan    2   the eval no longer yields the run that was planned
 |-- EvidenceError           1   evidence that is missing, altered or contradictory
 |   |-- LogAbsent           2   the log is not on this machine
@@ -90,6 +91,12 @@ class BudgetRefused(Refused):
 
 class PaymentNeeded(Refused):
     """Paid work was reached without a hand on the lever."""
+
+
+class PreflightFailed(Refused):
+    """A check before paid work failed; nothing was asked."""
+
+    exit_code = 1
 
 
 class ChangedSincePlan(Refused):

@@ -13,8 +13,6 @@ from tamesu.core.routes import Protocol, protocol_of
 
 PROBE_PROMPT = "Reply with one random word."
 _FEWEST_TOKENS = 16  # the least that OpenAI's Responses take
-_WARMING = re.compile(r"not ready|loading|warming|starting|scal(e|ing) (up|from)|no healthy|try again", re.IGNORECASE)
-_WARMING_STATUS = re.compile(r"\b(400|404|409|425|502|503|504)\b")
 _CUT_SHORT = re.compile(r"(max_tokens|output limit).{0,40}reached", re.IGNORECASE)
 
 
@@ -39,11 +37,6 @@ def probe_exposure_usd(spec: RunSpec) -> float:
     """Return the most that one probe may cost, in US dollars; 0 where the price is not known, which lint refuses."""
     bound = largest_call_usd(spec.price, spec.limits, probe_spec(spec, 1).parameters, len(PROBE_PROMPT))
     return bound or 0.0
-
-
-def is_warming(error: str | None) -> bool:
-    """Return whether an error says that the server will answer later; it is no result of anything."""
-    return error is not None and bool(_WARMING_STATUS.search(error) and _WARMING.search(error))
 
 
 def was_cut_short(error: str | None) -> bool:

@@ -6,24 +6,24 @@ from collections.abc import Callable, Mapping, Sequence
 from contextlib import ExitStack
 from dataclasses import dataclass
 
-from tamesu.base.errors import BudgetRefused, PaymentNeeded, Refused, RunHeld, StorageFull, UsageError
+from tamesu.base.errors import BudgetRefused, PaymentNeeded, PreflightFailed, Refused, RunHeld, StorageFull, UsageError
 from tamesu.base.model.evidence import AttemptRecord, Fault, RunRecord
 from tamesu.base.model.manifest import EvalRef
 from tamesu.base.model.plan import RunSpec
 from tamesu.core.planning import Retries
 from tamesu.core.slots import RunEvidence, reopened_slot, slot
 from tamesu.edge.backends.protocol import Backend, backend
-from tamesu.edge.credentials import Access
 from tamesu.edge.store.evidence import read_attempts
 from tamesu.edge.store.locks import held
 from tamesu.edge.store.paths import Project, RunPaths
 from tamesu.edge.store.places import places_held
 from tamesu.edge.store.records import read_record
-from tamesu.stages.access import read_accesses
+from tamesu.stages.access import endpoints_of, read_accesses
 from tamesu.stages.attempts import Invocation, adopt, begin, close, make_request, reserve, sweep
 from tamesu.stages.freeze import read_spec
 from tamesu.stages.images import verified_images
 from tamesu.stages.ingest import Extent, ingest_run
+from tamesu.stages.launch_preflight import LaunchPreflight
 
 _RUN_PATIENCE_SECONDS = 5.0
 _ENDPOINT_PATIENCE_SECONDS = 86_400.0
@@ -52,6 +52,7 @@ def execute_launch(
     specs = [read_spec(paths.run(run_id)) for run_id in order.runs]
     engine = backend(specs[0].backend)
     accesses = read_accesses(project, specs)
+    preflight = LaunchPreflight(project, engine, order.payer, accesses, endpoints_of(project))
     engine.isolate(project.state / "launches" / order.id)
     sweep(project, engine, order.ref)
     with ExitStack() as stack:
@@ -59,8 +60,8 @@ def execute_launch(
             stack.enter_context(places_held(project, endpoint, wanted, cap, _ENDPOINT_PATIENCE_SECONDS))
         for spec in specs:
             try:
-                _execute_run(project, engine, spec, order, accesses.get(spec.provider), tell)
-            except (PaymentNeeded, BudgetRefused, RunHeld) as error:
+                _execute_run(project, engine, spec, order, preflight, tell)
+            except (PaymentNeeded, BudgetRefused, PreflightFailed, RunHeld) as error:
                 warn(str(error))
 
 
@@ -77,11 +78,11 @@ def _execute_run(
     engine: Backend,
     spec: RunSpec,
     order: LaunchOrder,
-    access: Access | None,
+    preflight: LaunchPreflight,
     tell: Callable[[str], None],
 ) -> None:
     with held(project.lock(spec.run_id), spec.run_id, _RUN_PATIENCE_SECONDS):
-        attempt = _attempt(project, engine, spec, order, access)
+        attempt = _attempt(project, engine, spec, order, preflight)
     if attempt is not None:
         tell(_line(spec, attempt))
         if attempt.state == "interrupted":
@@ -89,7 +90,7 @@ def _execute_run(
 
 
 def _attempt(
-    project: Project, engine: Backend, spec: RunSpec, order: LaunchOrder, access: Access | None
+    project: Project, engine: Backend, spec: RunSpec, order: LaunchOrder, preflight: LaunchPreflight
 ) -> AttemptRecord | None:
     """Make the run's next attempt, after closing and ingesting what an earlier process left."""
     paths = project.eval(spec.ref)
@@ -100,8 +101,9 @@ def _attempt(
     if not owed.items:
         return None
     images = verified_images(spec)
+    preflight.check(spec)
     reserve(project, spec, owed.attempt, len(owed.items), order.payer)
-    request = make_request(project, spec, owed.attempt, owed.items, access)
+    request = make_request(project, spec, owed.attempt, owed.items, preflight.accesses.get(spec.provider))
     begin(project, request)
     try:
         fault = engine.execute(request)

@@ -6,10 +6,10 @@ from tamesu.base.model.endpoint import ProbeFinding
 from tamesu.base.model.evidence import LedgerEntry
 from tamesu.base.model.plan import RunSpec
 from tamesu.core.ledger import next_probe
-from tamesu.core.probe import is_warming, probe_exposure_usd, probe_spec
+from tamesu.core.preflight.probing import is_warming
+from tamesu.core.probe import probe_exposure_usd, probe_spec
 from tamesu.edge.backends.protocol import Backend
 from tamesu.edge.credentials import Access
-from tamesu.edge.endpoints.patience import Patience
 from tamesu.edge.store.journal import append_entry, ledger_held, read_ledger
 from tamesu.edge.store.paths import Project
 from tamesu.stages.attempts import Invocation, check_money
@@ -17,33 +17,23 @@ from tamesu.stages.clock import now
 
 
 def paid_probe(
-    project: Project,
-    engine: Backend,
-    spec: RunSpec,
-    access: Access,
-    payer: Invocation,
-    timeout_seconds: int,
-    patience: Patience,
+    project: Project, engine: Backend, spec: RunSpec, access: Access, payer: Invocation, timeout_seconds: int
 ) -> ProbeFinding:
-    """Return what one request yields; while the server says that it is not ready, it is asked again.
+    """Return what one request yields.
 
-    A reply that is no answer is charged at the most that it may have cost, unless the server was not ready.
+    What came back without usage is charged at the most that it may have cost, unless the server was not ready.
     Raises PaymentNeeded or BudgetRefused, and asks nothing then.
     """
     number = _reserve(project, spec, payer)
-    asked = probe_spec(spec, timeout_seconds)
     wire = project.eval(spec.ref).run(spec.run_id).preflight_wire
-    charge = probe_exposure_usd(spec)
+    spent, lost = 0.0, probe_exposure_usd(spec)
     try:
-        finding, _ = patience.until(
-            lambda: engine.probe(asked, access, wire), lambda found: not is_warming(found.error)
-        )
-        charge = 0.0 if is_warming(finding.error) or finding.cost_usd is not None else charge
-        _settle(project, spec, payer, number, finding.cost_usd or 0.0, charge)
-    except BaseException:
-        _settle(project, spec, payer, number, 0.0, charge)
-        raise
-    return finding
+        finding = engine.probe(probe_spec(spec, timeout_seconds), access, wire)
+        spent = finding.cost_usd or 0.0
+        lost = 0.0 if finding.cost_usd is not None or is_warming(finding) else lost
+        return finding
+    finally:
+        _settle(project, spec, payer, number, spent, lost)
 
 
 def _reserve(project: Project, spec: RunSpec, payer: Invocation) -> int:
