@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterator, Sequence
 
 from rich.box import SIMPLE_HEAD
 from rich.console import Console, Group, RenderableType
@@ -16,7 +16,9 @@ from tamesu.core.progress import AT_WORK, Progress, RunProgress, advanced, cost_
 
 _MOST_ROWS = 15
 _LINES_AROUND = 8  # head, rule, blank lines, the lines below, and the prompt
-_FIGURES_WIDTH = 50  # what all columns but model and arm need, spaces included
+_FIGURES = ("rep", "done", "failed", "cost USD", "state")
+_GAP = 2  # between two columns
+_LEAST_ROOM = 12
 _STATE_STYLES = {AT_WORK: "bold", "finished": "green", "interrupted": "yellow"}
 
 
@@ -60,33 +62,31 @@ def drawn(progress: Progress, runs: int, seconds: float, width: int, height: int
     seen = shown(progress, max(1, min(_MOST_ROWS, height - _LINES_AROUND)))
     parts: list[RenderableType] = [_table(seen.runs, width)] if seen.runs else []
     if seen.more:
-        parts.append(Text(f"+ {seen.more} more", style="dim"))
+        parts.append(Text(f" + {seen.more} more", style="dim"))
     return Group(*parts, _summary(progress, runs, seconds))
 
 
 def _table(runs: Sequence[RunProgress], width: int) -> Table:
-    room = max(12, width - _FIGURES_WIDTH)
-    arm = min(_longest(run.begun.arm for run in runs), room // 2)
-    model = min(_longest(run.begun.model for run in runs), room - arm)
-    arm = min(_longest(run.begun.arm for run in runs), room - model)
-    table = Table(box=SIMPLE_HEAD, pad_edge=False)
-    table.add_column("model", width=max(model, 5), no_wrap=True, overflow="ellipsis")
-    table.add_column("arm", width=max(arm, 3), no_wrap=True, overflow="ellipsis")
-    for name in ("rep", "done", "failed", "cost USD"):
-        table.add_column(name, justify="right", no_wrap=True)
-    table.add_column("state", no_wrap=True, min_width=len("interrupted"))
-    for run in runs:
-        table.add_row(*_cells(run))
+    """Figures are never cut; model and arm share the room that these leave."""
+    rows = [tuple(_figures(run)) for run in runs]
+    figures = sum(max(len(name), *(len(row[at]) for row in rows)) for at, name in enumerate(_FIGURES))
+    room = max(_LEAST_ROOM, width - figures - _GAP * (len(_FIGURES) + 1) - 2)
+    models = max(len("model"), *(len(run.begun.model) for run in runs))
+    arms = max(len("arm"), *(len(run.begun.arm) for run in runs))
+    model = min(models, max(room // 2, room - arms))
+    table = Table(box=SIMPLE_HEAD, pad_edge=False, collapse_padding=True)
+    table.add_column("model", width=model, no_wrap=True, overflow="ellipsis")
+    table.add_column("arm", width=min(arms, room - model), no_wrap=True, overflow="ellipsis")
+    for name in _FIGURES:
+        table.add_column(name, justify="left" if name == "state" else "right", no_wrap=True)
+    for run, row in zip(runs, rows, strict=True):
+        table.add_row(Text(run.begun.model), Text(run.begun.arm), *row)
     return table
 
 
-def _longest(names: Iterable[str]) -> int:
-    return max(map(len, names))
-
-
-def _cells(run: RunProgress) -> Iterable[Text]:
+def _figures(run: RunProgress) -> Iterator[Text]:
     begun = run.begun
-    yield from (Text(begun.model), Text(begun.arm), Text(str(begun.repetition)))
+    yield Text(str(begun.repetition))
     yield Text(f"{run.done}/{begun.asked}")
     yield Text(str(run.failed), style="bold red" if run.failed else "dim")
     yield Text(cost_text(run), style="" if begun.paid else "dim")
@@ -96,7 +96,7 @@ def _cells(run: RunProgress) -> Iterable[Text]:
 def _summary(progress: Progress, runs: int, seconds: float) -> Text:
     """The sums; that answers are recorded is said wherever figures stand."""
     all_runs = totals(progress)
-    parts = [f"{all_runs.closed} of {max(runs, len(progress.runs))} runs ended"]
+    parts = [f"{all_runs.closed}/{max(runs, len(progress.runs))} runs"]
     if progress.runs:
         parts.append(f"{all_runs.done}/{all_runs.asked} items")
     if all_runs.failed:
@@ -104,9 +104,7 @@ def _summary(progress: Progress, runs: int, seconds: float) -> Text:
     if all_runs.cost_usd is not None:
         parts.append(f"{all_runs.cost_usd:.4f} USD")
     parts.append(_clock(seconds))
-    if all_runs.recorded:
-        parts.append("recorded answers")
-    return Text(", ".join(parts))
+    return Text(f" {', '.join(parts)}{' (recorded)' if all_runs.recorded else ''}")
 
 
 def _clock(seconds: float) -> str:

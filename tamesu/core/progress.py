@@ -98,11 +98,17 @@ class Shown:
 
 
 def shown(progress: Progress, most: int) -> Shown:
-    """Return at most so many attempts: those at work before closed ones, late ones before early ones."""
-    late_first = sorted(reversed(list(progress.runs.values())), key=lambda run: run.closed is not None)
+    """Return at most so many attempts: those at work, then those not all good, then the latest that are."""
+    late_first = sorted(reversed(list(progress.runs.values())), key=_rank)
     chosen = {(run.begun.run_id, run.begun.attempt) for run in late_first[:most]}
     kept = tuple(run for key, run in progress.runs.items() if key in chosen)
     return Shown(kept, len(progress.runs) - len(kept))
+
+
+def _rank(run: RunProgress) -> int:
+    if run.closed is None:
+        return 0
+    return 1 if run.failed or run.state != "finished" else 2
 
 
 def cost_text(run: RunProgress) -> str:
@@ -119,7 +125,7 @@ _SECONDS_AFTER_ANYTHING = 30.0
 
 @dataclass(frozen=True, slots=True)
 class Told:
-    """When a line about an attempt was last printed, in seconds of any steady clock, and what stood there."""
+    """When something was last told of an attempt, in seconds of any steady clock, and what stood there."""
 
     seconds: float
     done: int
@@ -132,16 +138,17 @@ def lines_due(
     """Return the lines to print now about attempts at work, and what was told by then.
 
     A line is due ten seconds after the last one when another tenth of the items ended, and after thirty when
-    anything changed. Begin and end of an attempt are told by its own process.
+    anything changed; time runs from the first news on. Begin and end are told by the attempt's own process, so
+    nothing is due once all items ended.
     """
     lines: list[str] = []
     after: dict[Key, Told] = {}
     for key, run in progress.runs.items():
-        if run.closed is not None:
+        if run.closed is not None or (run.done, run.cost_usd) == (0, None):
             continue
         last = told.get(key)
         if last is None:
-            after[key] = Told(seconds, 0, None)
+            after[key] = Told(seconds, run.done, run.cost_usd)
         elif _due(run, last, seconds):
             lines.append(_line(run))
             after[key] = Told(seconds, run.done, run.cost_usd)
@@ -151,6 +158,8 @@ def lines_due(
 
 
 def _due(run: RunProgress, last: Told, seconds: float) -> bool:
+    if run.done >= run.begun.asked:
+        return False
     passed = seconds - last.seconds
     if passed >= _SECONDS_AFTER_ANYTHING:
         return (run.done, run.cost_usd) != (last.done, last.cost_usd)
