@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import dataclass
 
 from rich.box import SIMPLE_HEAD
 from rich.console import Console
@@ -15,28 +16,47 @@ from tamesu.core.planning import Grouping, Retries
 from tamesu.core.report.figures import figure, with_interval
 from tamesu.core.report.summary import EvalSummary
 from tamesu.edge.store.paths import Project
-from tamesu.stages.plan import digest_cache, plan_eval
+from tamesu.stages.plan import Planned, digest_cache, plan_eval
 from tamesu.stages.summary import summarise_eval
 from tamesu.stages.workflow import slot_line
 
 
-def show_outcome(project: Project, refs: Sequence[EvalRef]) -> bool:
-    """Print where each eval stands now; return whether a run is not banked."""
+@dataclass(frozen=True, slots=True)
+class EvalOutcome:
+    """Where an eval stands now; `files` are its views, as POSIX paths relative to the project."""
+
+    planned: Planned
+    summary: EvalSummary
+    files: tuple[str, ...]
+
+    @property
+    def incomplete(self) -> bool:
+        """Whether a run is not banked."""
+        return bool(self.planned.plan.incomplete)
+
+
+def outcomes(project: Project, refs: Sequence[EvalRef]) -> tuple[EvalOutcome, ...]:
+    """Return where each eval stands now."""
     cache = digest_cache(project)
-    incomplete = False
+    found = []
     for ref in refs:
         planned = plan_eval(project, ref, Grouping.BATCHED, Retries.BOUNDED, cache)
-        summary = summarise_eval(project, planned, cache)
-        _show_table(summary)
-        for slot in planned.plan.incomplete:
-            incomplete = True
-            say(f"not banked: {slot_line(slot)}")
         paths = project.eval(ref)
-        for path in (paths.report, paths.leaderboard, paths.items_csv, project.page(ref)):
-            if path.exists():
-                say(f"  {project.relative(path)}")
+        views = (paths.report, paths.leaderboard, paths.items_csv, project.page(ref))
+        files = tuple(project.relative(path) for path in views if path.exists())
+        found.append(EvalOutcome(planned, summarise_eval(project, planned, cache), files))
     cache.save()
-    return incomplete
+    return tuple(found)
+
+
+def show_outcome(found: Sequence[EvalOutcome]) -> None:
+    """Print where each eval stands now, what is not banked, and where the files are."""
+    for one in found:
+        _show_table(one.summary)
+        for slot in one.planned.plan.incomplete:
+            say(f"not banked: {slot_line(slot)}")
+        for file in one.files:
+            say(f"  {file}")
 
 
 def _show_table(summary: EvalSummary) -> None:

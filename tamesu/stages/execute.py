@@ -4,22 +4,25 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import ExitStack
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from tamesu.base.errors import BudgetRefused, PaymentNeeded, PreflightFailed, Refused, RunHeld, StorageFull, UsageError
 from tamesu.base.model.evidence import AttemptRecord, Fault, RunRecord
 from tamesu.base.model.manifest import EvalRef
 from tamesu.base.model.plan import RunSpec
+from tamesu.core.attempt_lines import attempt_begun, attempt_closed, beginning_line, closing_line
 from tamesu.core.planning import Retries
 from tamesu.core.slots import RunEvidence, reopened_slot, slot
-from tamesu.edge.backends.protocol import Backend, backend
+from tamesu.edge.backends.protocol import AttemptRequest, Backend, backend
 from tamesu.edge.store.evidence import read_attempts
 from tamesu.edge.store.locks import held
 from tamesu.edge.store.paths import Project, RunPaths
 from tamesu.edge.store.places import places_held
+from tamesu.edge.store.progress import tell_progress
 from tamesu.edge.store.records import read_record
 from tamesu.stages.access import endpoints_of, read_accesses
 from tamesu.stages.attempts import Invocation, adopt, begin, close, make_request, reserve, sweep
+from tamesu.stages.clock import now
 from tamesu.stages.freeze import read_spec
 from tamesu.stages.images import verified_images
 from tamesu.stages.ingest import Extent, ingest_run
@@ -82,15 +85,20 @@ def _execute_run(
     tell: Callable[[str], None],
 ) -> None:
     with held(project.lock(spec.run_id), spec.run_id, _RUN_PATIENCE_SECONDS):
-        attempt = _attempt(project, engine, spec, order, preflight)
+        attempt = _attempt(project, engine, spec, order, preflight, tell)
     if attempt is not None:
-        tell(_line(spec, attempt))
+        tell(closing_line(spec, attempt))
         if attempt.state == "interrupted":
             raise KeyboardInterrupt
 
 
 def _attempt(
-    project: Project, engine: Backend, spec: RunSpec, order: LaunchOrder, preflight: LaunchPreflight
+    project: Project,
+    engine: Backend,
+    spec: RunSpec,
+    order: LaunchOrder,
+    preflight: LaunchPreflight,
+    tell: Callable[[str], None],
 ) -> AttemptRecord | None:
     """Make the run's next attempt, after closing and ingesting what an earlier process left."""
     paths = project.eval(spec.ref)
@@ -103,14 +111,28 @@ def _attempt(
     images = verified_images(spec)
     preflight.check(spec)
     reserve(project, spec, owed.attempt, len(owed.items), order.payer)
-    request = make_request(project, spec, owed.attempt, owed.items, preflight.accesses.get(spec.provider))
+    file = project.progress(order.payer.id)
+    request = replace(
+        make_request(project, spec, owed.attempt, owed.items, preflight.accesses.get(spec.provider)), progress=file
+    )
     begin(project, request)
+    begun = attempt_begun(spec, owed.attempt, len(owed.items), now())
+    tell(beginning_line(begun))
+    tell_progress(file, begun)
     try:
         fault = engine.execute(request)
     except (Refused, StorageFull, UsageError) as error:
-        close(project, engine, request, Fault(type(error).__name__, str(error)), survived=True, images=images)
+        _close(project, engine, request, Fault(type(error).__name__, str(error)), images)
         raise
-    return close(project, engine, request, fault, survived=True, images=images)
+    return _close(project, engine, request, fault, images)
+
+
+def _close(
+    project: Project, engine: Backend, request: AttemptRequest, fault: Fault | None, images: Mapping[str, str]
+) -> AttemptRecord:
+    record = close(project, engine, request, fault, survived=True, images=images)
+    tell_progress(request.progress, attempt_closed(request.spec, record))
+    return record
 
 
 def _not_ingested(run: RunPaths) -> bool:
@@ -135,22 +157,6 @@ def _pending(project: Project, spec: RunSpec, retries: Retries) -> _Owed:
     judge = reopened_slot if retries is Retries.AGAIN else slot
     found = judge(spec, evidence)
     return _Owed(found.next_attempt, found.pending)
-
-
-def _line(spec: RunSpec, attempt: AttemptRecord) -> str:
-    label = f"{spec.model} x {spec.arm} rep {spec.repetition}"
-    good = len(attempt.finished) - attempt.failed
-    parts = [f"{label}: attempt {attempt.attempt} {attempt.state}, {good}/{len(attempt.asked)} items good"]
-    if attempt.failed:
-        parts.append(f"{attempt.failed} failed")
-    if spec.paid:
-        parts.append(f"{attempt.spent_usd:.4f} USD")
-    reserved = spec.exposure_usd(len(attempt.asked))
-    if attempt.spent_usd > reserved + 1e-9:
-        parts.append(f"more than the {reserved:.4f} USD that were reserved (a later call was larger than the first)")
-    recorded = " (recorded)" if spec.provider == "replay" else ""
-    why = f": {attempt.error or attempt.failure}" if attempt.error or attempt.failure else ""
-    return f"{', '.join(parts)}{recorded}{why}"
 
 
 def ingest_launch(project: Project, order: LaunchOrder) -> None:

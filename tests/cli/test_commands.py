@@ -233,11 +233,13 @@ def test_a_first_run_tells_each_run_then_the_table_then_the_files(one_run: Shape
     done = one_run.tamesu("run")
     assert (done.code, done.err) == (0, "")
     lines = done.out.splitlines()
-    assert lines[:2] == [
+    assert lines[:4] == [
+        "sketcher-small x terse rep 1: attempt 1 asks 1 item",
         "sketcher-small x terse rep 1: attempt 1 finished, 1/1 items good (recorded)",
+        "sketcher-small x terse rep 2: attempt 1 asks 1 item",
         "sketcher-small x terse rep 2: attempt 1 finished, 1/1 items good (recorded)",
     ]
-    assert lines[2].rstrip() == f"{NAME}: awaiting review"
+    assert lines[4].rstrip() == f"{NAME}: awaiting review"
     assert re.search(r"^\W*sketcher-small\W+terse\W+2/2\W", done.out, re.MULTILINE)
     recorded = next(number for number, line in enumerate(lines) if line.startswith("Recorded answers: "))
     paths = [line.strip() for line in lines[recorded + 1 :]]

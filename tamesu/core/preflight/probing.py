@@ -48,7 +48,8 @@ def sampling_check(spec: RunSpec, finding: ProbeFinding) -> Check:
             "take the field out, spell it as the provider does, or put it into extra_body",
             {"problems": list[Json](finding.problems)},
         )
-    declared = [f"{name} {value}" for name, value in spec.parameters.items() if isinstance(value, bool | int | float)]
+    shown = {name: value for name, value in spec.parameters.items() if name != "max_tokens"}  # its own, a few
+    declared = [f"{name} {value}" for name, value in shown.items() if isinstance(value, bool | int | float)]
     figure = ", ".join(declared) or "no number declared"
     return passed("sampling", f"{figure}; seen {_seen(finding.way)}", {"way": finding.way})
 

@@ -22,6 +22,7 @@ class AttemptRequest:
 
     `workdir` is the attempt's own folder while it runs; `replay_calls` is where recorded answers count
     the calls they served. `access` is how a live model is reached; only an execution has it.
+    `progress` is the file that is told what ends meanwhile, if anybody looks.
     """
 
     spec: RunSpec
@@ -31,6 +32,7 @@ class AttemptRequest:
     workdir: Path
     replay_calls: Path
     access: Access | None = None
+    progress: Path | None = None
 
 
 @dataclass(frozen=True, slots=True)

@@ -199,6 +199,10 @@ class Project:
         """One line per call that the replay provider served."""
         return self.state / "replay-calls.jsonl"
 
+    def progress(self, invocation: str) -> Path:
+        """What the jobs of an invocation tell while they are at work."""
+        return self.state / "progress" / f"{invocation}.jsonl"
+
     def relative(self, path: Path) -> str:
         return path.relative_to(self.root).as_posix()
 

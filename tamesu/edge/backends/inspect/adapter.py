@@ -35,9 +35,11 @@ class InspectBackend:
 
     def execute(self, request: AttemptRequest) -> Fault | None:
         from tamesu.edge.backends.inspect.attempt import run_attempt
+        from tamesu.edge.backends.inspect.progress import watched
 
         isolate(request.workdir)
-        return run_attempt(request)
+        with watched(request):
+            return run_attempt(request)
 
     def close_log(self, request: AttemptRequest) -> ClosedLog:
         from tamesu.edge.backends.inspect.closing import close_log

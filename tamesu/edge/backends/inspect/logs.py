@@ -57,6 +57,11 @@ def read_log(path: Path) -> LogReading:
     return LogReading(header.status, samples, _most_at_once(calls), samples_at_once(runs, worked_ms), made)
 
 
+def sample_evidence(sample: EvalSample) -> SampleEvidence:
+    """Return the evidence of one sample that ended."""
+    return _evidence(sample, [], [], _CallCounts(""))
+
+
 class _CallCounts:
     """Answered model calls by item, and those of other models than the run's."""
 

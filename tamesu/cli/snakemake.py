@@ -1,0 +1,155 @@
+"""Snakemake as a child: started over a plan, followed while it works, its errors told in lines."""
+
+from __future__ import annotations
+
+import os
+import re
+import signal
+import subprocess
+import sys
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager, suppress
+from dataclasses import dataclass
+from pathlib import Path
+
+from tamesu.base.errors import RunHeld
+from tamesu.base.model.workflow import WorkflowPlan
+from tamesu.cli.progress import Display
+from tamesu.cli.session import warn
+from tamesu.edge.store.locks import Presence, describe
+from tamesu.edge.store.paths import Project
+from tamesu.edge.store.progress import ProgressReader, open_progress
+from tamesu.workflow_files import snakefile
+
+_SECONDS_BETWEEN_LOOKS = 0.25
+
+
+@dataclass(frozen=True, slots=True)
+class Ended:
+    """How Snakemake ended: the exit code of the signal passed on to it (or 0), its own, and whether space ran out."""
+
+    interrupted: int
+    failed: int
+    disk_full: bool = False
+
+
+def run_snakemake(project: Project, plan: WorkflowPlan, plan_file: Path, display: Display) -> Ended:
+    """Run Snakemake over the plan, show the progress of its jobs, and tell its errors.
+
+    What Snakemake says goes to a file, not to a pipe that would break with this process: jobs outlive it. So does
+    what jobs print, where the display alone writes on stdout.
+    """
+    presence = Presence(project.lock("invocations"))
+    if not presence.alone():
+        who = describe(presence.noted())
+        raise RunHeld(f"another invocation is at work in this project ({who}); wait for it or stop it")
+    _clear_dead_locks(project)
+    told = project.state / "logs" / f"{plan.invocation}.log"
+    told.parent.mkdir(parents=True, exist_ok=True)
+    progress = project.progress(plan.invocation)
+    open_progress(progress)
+    with told.open("wb") as sink:
+        child = subprocess.Popen(
+            _command(project, plan, plan_file),
+            cwd=project.root,
+            start_new_session=True,
+            pass_fds=(presence.fileno(),),
+            stdout=sink if display.captures else None,
+            stderr=sink,
+        )
+        presence.note(child.pid)
+        try:
+            with _shown(display, _owed(plan), ProgressReader(progress)) as look:
+                interrupted = _wait(child, look)
+        finally:
+            presence.close()
+    return Ended(interrupted, child.returncode, _tell_errors(told, project, child.returncode))
+
+
+def _command(project: Project, plan: WorkflowPlan, plan_file: Path) -> list[str]:
+    targets = [path for one in plan.evals for path in (f"{one.folder}/evaluation-report.md", one.page)]
+    return [
+        *(sys.executable, "-m", "snakemake"),
+        *("--snakefile", str(snakefile())),
+        *("--directory", str(project.root)),
+        *("--config", f"plan={plan_file}"),
+        "--rerun-incomplete",
+        "--",
+        *targets,
+    ]
+
+
+def _owed(plan: WorkflowPlan) -> int:
+    return sum(len(launch.runs) for launch in plan.launches if launch.mode == "execute")
+
+
+@contextmanager
+def _shown(display: Display, runs: int, reader: ProgressReader) -> Iterator[Callable[[], None]]:
+    """Yield what shows the progress of now. A terminal or reader that went away does not end the work."""
+    display.begin(runs)
+    lost = False
+
+    def look() -> None:
+        nonlocal lost
+        if not lost:
+            try:
+                display.update(reader.new())
+            except OSError:
+                lost = True
+
+    try:
+        yield look
+        look()
+    finally:
+        with suppress(OSError):
+            display.end()
+
+
+def _tell_errors(told: Path, project: Project, code: int) -> bool:
+    """Print the one-line errors of the jobs, or Snakemake's own reason; return whether the disk was full."""
+    lines = told.read_text(encoding="utf-8", errors="replace").splitlines()
+    own = dict.fromkeys(line.removeprefix("tamesu: ") for line in lines if line.startswith("tamesu: "))
+    full = code != 0 and any("No space left on device" in line or "the disk is full" in line for line in lines)
+    if full and not any("the disk is full" in line for line in own):
+        own["the disk is full; free space and run again, nothing that was finished is lost"] = None
+    if code != 0 and not own:
+        reasons = [line.strip() for line in lines if re.match(r"\s*[\w.]*(Error|Exception)\b", line)]
+        own[f"Snakemake failed: {reasons[-1] if reasons else 'no reason given'}"] = None
+    for line in own:
+        warn(line)
+    if code != 0:
+        warn(f"what Snakemake said is in {project.relative(told)}")
+    return full
+
+
+def _wait(child: subprocess.Popen[bytes], look: Callable[[], None]) -> int:
+    """Wait for Snakemake, looking meanwhile; a signal is passed on to its group as SIGINT, so that all ends tidily."""
+    received: list[int] = []
+
+    def forward(number: int, _frame: object) -> None:
+        received.append(number)
+        with suppress(ProcessLookupError):
+            os.killpg(child.pid, signal.SIGINT)
+
+    before = {number: signal.signal(number, forward) for number in (signal.SIGINT, signal.SIGTERM)}
+    try:
+        while not _ended(child):
+            look()
+    finally:
+        for number, handler in before.items():
+            signal.signal(number, handler)
+    return 128 + received[0] if received else 0
+
+
+def _ended(child: subprocess.Popen[bytes]) -> bool:
+    try:
+        child.wait(_SECONDS_BETWEEN_LOOKS)
+    except subprocess.TimeoutExpired:
+        return False
+    return True
+
+
+def _clear_dead_locks(project: Project) -> None:
+    """Remove the locks that a killed Snakemake left; called only when no invocation is alive."""
+    for lock in (project.root / ".snakemake" / "locks").glob("*"):
+        lock.unlink(missing_ok=True)
