@@ -19,6 +19,7 @@ from tamesu import __version__
 from tamesu.base.canonical import digest_bytes
 from tamesu.base.errors import BudgetRefused, FrameworkFault, PaymentNeeded, RunHeld
 from tamesu.base.model.evidence import AttemptRecord, Fault, LedgerEntry
+from tamesu.base.model.load import LoadSummary
 from tamesu.base.model.manifest import EvalRef
 from tamesu.base.model.plan import RunSpec
 from tamesu.base.model.wire import WireCheck
@@ -112,6 +113,7 @@ def close(
     fault: Fault | None,
     survived: bool,
     images: Mapping[str, str] | None = None,
+    load: LoadSummary | None = None,
 ) -> AttemptRecord:
     """Close an attempt from whatever it left: log to its place, record, settlement. Idempotent."""
     backend.remove_survivors(request)
@@ -146,6 +148,8 @@ def close(
         error=fault,
         images={**pinned_images(request.spec), **(images or {})},
         wire=_wire(request, reading),
+        load=load,
+        concurrency_reached=reading.concurrency_reached,
         versions={
             "inspect_ai": str(request.spec.identity.generation["inspect_version"]),
             "python": platform.python_version(),

@@ -8,11 +8,13 @@ from dataclasses import dataclass, replace
 
 from tamesu.base.errors import BudgetRefused, PaymentNeeded, PreflightFailed, Refused, RunHeld, StorageFull, UsageError
 from tamesu.base.model.evidence import AttemptRecord, Fault, RunRecord
+from tamesu.base.model.load import LoadSummary
 from tamesu.base.model.manifest import EvalRef
 from tamesu.base.model.plan import RunSpec
 from tamesu.core.attempt_lines import attempt_begun, attempt_closed, beginning_line, closing_line
 from tamesu.core.planning import Retries
 from tamesu.core.slots import RunEvidence, reopened_slot, slot
+from tamesu.core.speed import speed_remarks
 from tamesu.edge.backends.protocol import AttemptRequest, Backend, backend
 from tamesu.edge.store.evidence import read_attempts
 from tamesu.edge.store.locks import held
@@ -23,6 +25,7 @@ from tamesu.edge.store.records import read_record
 from tamesu.stages.access import endpoints_of, read_accesses
 from tamesu.stages.attempts import Invocation, adopt, begin, close, make_request, reserve, sweep
 from tamesu.stages.clock import now
+from tamesu.stages.engine_load import sampled_load
 from tamesu.stages.freeze import read_spec
 from tamesu.stages.images import verified_images
 from tamesu.stages.ingest import Extent, ingest_run
@@ -88,6 +91,8 @@ def _execute_run(
         attempt = _attempt(project, engine, spec, order, preflight, tell)
     if attempt is not None:
         tell(closing_line(spec, attempt))
+        for remark in speed_remarks(spec, attempt):
+            tell(f"  warning: {remark}")
         if attempt.state == "interrupted":
             raise KeyboardInterrupt
 
@@ -119,18 +124,24 @@ def _attempt(
     begun = attempt_begun(spec, owed.attempt, len(owed.items), now())
     tell(beginning_line(begun))
     tell_progress(file, begun)
-    try:
-        fault = engine.execute(request)
-    except (Refused, StorageFull, UsageError) as error:
-        _close(project, engine, request, Fault(type(error).__name__, str(error)), images)
-        raise
-    return _close(project, engine, request, fault, images)
+    with sampled_load(spec, request.access) as load:
+        try:
+            fault = engine.execute(request)
+        except (Refused, StorageFull, UsageError) as error:
+            _close(project, engine, request, Fault(type(error).__name__, str(error)), images)
+            raise
+    return _close(project, engine, request, fault, images, next(iter(load), None))
 
 
 def _close(
-    project: Project, engine: Backend, request: AttemptRequest, fault: Fault | None, images: Mapping[str, str]
+    project: Project,
+    engine: Backend,
+    request: AttemptRequest,
+    fault: Fault | None,
+    images: Mapping[str, str],
+    load: LoadSummary | None = None,
 ) -> AttemptRecord:
-    record = close(project, engine, request, fault, survived=True, images=images)
+    record = close(project, engine, request, fault, survived=True, images=images, load=load)
     tell_progress(request.progress, attempt_closed(request.spec, record))
     return record
 

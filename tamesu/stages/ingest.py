@@ -31,6 +31,7 @@ from tamesu.core.identity import ADAPTER_VERSION
 from tamesu.core.ingest import StagedOutput, by_item, check_samples, ingest_item
 from tamesu.core.outcome import review_outcome
 from tamesu.core.slots import is_final
+from tamesu.core.speed import speed_remarks
 from tamesu.edge.backends.protocol import Backend, LogReading
 from tamesu.edge.store.digests import file_digest
 from tamesu.edge.store.evidence import read_attempts
@@ -295,6 +296,9 @@ def _execution_record(spec: RunSpec, attempts: Sequence[AttemptRecord], pace: _P
         wire=next((check.way for check in checks if check.way is not None), None),
         served=dict(sorted(sum((Counter(check.served) for check in checks), Counter()).items())),
         unverified=checks[-1].unverified if checks else (),
+        remarks=tuple(
+            f"attempt {attempt.attempt}: {remark}" for attempt in attempts for remark in speed_remarks(spec, attempt)
+        ),
     )
 
 

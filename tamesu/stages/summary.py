@@ -73,4 +73,16 @@ def summarise_eval(project: Project, planned: Planned, cache: DigestCache) -> Ev
         evidence=evidence_digest(project, planned, cache),
         found=plan.found,
         policy_changed=plan.policy_changed,
+        remarks=_remarks(planned),
+    )
+
+
+def _remarks(planned: Planned) -> tuple[str, ...]:
+    """Return what the planned runs on disk say of how they were served."""
+    slots = {slot.spec.run_id for slot in planned.plan.slots}
+    own = (record for record in planned.records if record.run_id in slots)
+    return tuple(
+        f"{record.model} x {record.arm} rep {record.repetition}: {remark}"
+        for record in own
+        for remark in record.execution.remarks
     )

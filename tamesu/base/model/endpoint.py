@@ -78,18 +78,6 @@ class EngineFinding:
     error: str | None = None
 
 
-@dataclass(frozen=True, slots=True)
-class LoadSummary:
-    """The load of an engine over a run: the most and the mean of each count, by so many samples."""
-
-    samples: int
-    errors: int
-    max_running: int
-    mean_running: float
-    max_waiting: int
-    mean_waiting: float
-
-
 ListingState = Literal["listed", "refused", "absent", "warming", "broken", "unasked"]
 
 

@@ -11,6 +11,7 @@ from dataclasses import dataclass, field
 from typing import Literal
 
 from tamesu.base.canonical import Json
+from tamesu.base.model.load import LoadSummary
 from tamesu.base.model.plan import Price
 from tamesu.base.model.wire import WireCheck
 
@@ -179,7 +180,7 @@ class AttemptRecord:
     `faulted` says that nothing was asked at all, `error` why. `adopted` names the process that closed it when
     that was not the one that ran it. `price` is the snapshot of execution time, used for this attempt forever.
     `images` maps the references that the sources name to the IDs of the images that were here. `wire` compares what
-    left with the plan; recorded answers leave nothing.
+    left with the plan; recorded answers leave nothing. `load` is what the engine said of itself meanwhile.
     """
 
     attempt: int
@@ -205,6 +206,8 @@ class AttemptRecord:
     error: Fault | None = None
     images: Mapping[str, str] = field(default_factory=dict)
     wire: WireCheck | None = None
+    load: LoadSummary | None = None
+    concurrency_reached: int | None = None
     schema_version: int = 1
 
 
@@ -238,7 +241,7 @@ class ExecutionRecord:
     `busy_seconds` is the working time of all samples added up, `wall_seconds` the time that the attempts took,
     their start included: busy over wall is the mean number of samples in flight. `wire` says where the requests were
     seen (`http` or `call`), `served` counts replies by the model that they name, `unverified` are parameters that no
-    request carries.
+    request carries. `remarks` say what made it slower than configured.
     """
 
     backend: str
@@ -264,6 +267,7 @@ class ExecutionRecord:
     wire: str | None = None
     served: Mapping[str, int] = field(default_factory=dict)
     unverified: tuple[str, ...] = ()
+    remarks: tuple[str, ...] = ()
 
 
 RunState = Literal["complete", "partial", "failed"]

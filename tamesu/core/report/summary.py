@@ -97,11 +97,13 @@ def summarise(
     evidence: str,
     found: Sequence[FoundRun] = (),
     policy_changed: str | None = None,
+    remarks: Sequence[str] = (),
 ) -> EvalSummary:
     """Return the summary of an evaluation from the evidence of its planned runs.
 
     `status` is the word for where the eval stands, `policy_changed` says what was and is now, `evidence`
-    the SHA-256 of all that was read. Raises UnknownName for a metric that the policy does not produce.
+    the SHA-256 of all that was read, `remarks` what the runs say of how they were served.
+    Raises UnknownName for a metric that the policy does not produce.
     """
     policy = evaluation.policy
     rows = build_rows(slots, policy)
@@ -117,7 +119,7 @@ def summarise(
         description=evaluation.description,
         status=status,
         recorded=_recorded(slots),
-        warnings=evidence_warnings(rows),
+        warnings=(*evidence_warnings(rows), *remarks),
         policy=policy,
         headline=headline,
         delivery=delivery,

@@ -6,7 +6,8 @@ import threading
 from collections.abc import Callable
 from types import TracebackType
 
-from tamesu.base.model.endpoint import EngineLoad, LoadSummary
+from tamesu.base.model.endpoint import EngineLoad
+from tamesu.base.model.load import LoadSummary
 
 _END_SECONDS = 30.0
 
