@@ -17,6 +17,7 @@ from tamesu.base.model.manifest import EvalRef
 from tamesu.edge.store.paths import Project, find_project
 
 _FULL_DISK = frozenset({errno.ENOSPC, errno.EDQUOT})
+_HUNG_UP = 129  # the terminal went away, and with it whoever would read why
 
 
 def project_here() -> Project:
@@ -71,6 +72,8 @@ def guarded(command: Callable[[], Any]) -> None:
     except OSError as error:
         if error.errno in _FULL_DISK:
             fail(f"{error.filename or 'the disk'}: the disk is full; free space and run again", 2)
+        if error.errno == errno.EIO and error.filename is None:
+            raise SystemExit(_HUNG_UP) from None
         if error.filename is None:
             raise
         fail(f"{error.filename}: {error.strerror}", 2)

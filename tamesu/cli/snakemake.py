@@ -86,17 +86,20 @@ def _owed(plan: WorkflowPlan) -> int:
 @contextmanager
 def _shown(display: Display, runs: int, reader: ProgressReader) -> Iterator[Callable[[], None]]:
     """Yield what shows the progress of now. A terminal or reader that went away does not end the work."""
-    display.begin(runs)
     lost = False
 
-    def look() -> None:
+    def shown(step: Callable[[], None]) -> None:
         nonlocal lost
-        if not lost:
-            try:
-                display.update(reader.new())
-            except OSError:
-                lost = True
+        try:
+            if not lost:
+                step()
+        except OSError:
+            lost = True
 
+    def look() -> None:
+        shown(lambda: display.update(reader.new()))
+
+    shown(lambda: display.begin(runs))
     try:
         yield look
         look()

@@ -3,6 +3,10 @@
 from __future__ import annotations
 
 import json
+import os
+import pty
+import subprocess
+import sys
 from pathlib import Path
 from typing import Any
 
@@ -138,6 +142,27 @@ class TestTerminal:
         assert not any("attempt 1 asks" in line for line in screen)
         assert any(line.startswith("shape-drawing/") for line in screen[head:])
         assert seen.written.count("\x1b[?25l") == seen.written.count("\x1b[?25h") == 1
+
+    @pytest.mark.long
+    def test_a_terminal_that_goes_away_ends_no_work(self, tmp_path: Path) -> None:
+        project = work(tmp_path / "lab")
+        ours, theirs = pty.openpty()
+        with (tmp_path / "err").open("wb") as err:
+            child = subprocess.Popen(
+                [sys.executable, "-m", "tamesu", "run"],
+                cwd=project.root,
+                env={**os.environ, "TERM": "xterm"},
+                stdin=subprocess.DEVNULL,
+                stdout=theirs,
+                stderr=err,
+                start_new_session=True,
+            )
+        os.close(theirs)
+        assert os.read(ours, 1)
+        os.close(ours)
+        assert child.wait(timeout=240) == 129
+        assert "Traceback" not in (tmp_path / "err").read_text()
+        assert (attempt(project)["state"], len(project.run_ids())) == ("finished", 1)
 
     @pytest.mark.long
     def test_ctrl_c_leaves_the_interrupted_row(self, tmp_path: Path) -> None:
