@@ -15,6 +15,7 @@ COMMANDS = {
     "new": "creating",
     "run": "running",
     "lint": "linting",
+    "preflight": "preflighting",
     "plan": "planning",
     "activate": "activating",
     "status": "standing",

@@ -19,6 +19,7 @@ from tamesu.base.errors import BudgetRefused, Refused, RunHeld, UsageError
 from tamesu.base.model.manifest import EvalRef
 from tamesu.base.model.workflow import WorkflowPlan
 from tamesu.cli.outcome import show_outcome
+from tamesu.cli.preflighting import check_before_paying
 from tamesu.cli.session import chosen, project_here, say, warn
 from tamesu.core.planning import Grouping, Retries
 from tamesu.edge.backends.protocol import backend
@@ -36,8 +37,11 @@ _UNLIMITED = 1e12
 @click.command(short_help="Work off what is owed, up to the budget.")
 @click.argument("name", required=False)
 @click.option("--pay-usd", type=float, help="Ceiling for this invocation; the default is each eval's budget.")
-def run(name: str | None, pay_usd: float | None) -> None:
+@click.option("--dry-run", is_flag=True, help="Check everything that `tamesu preflight` checks, then stop.")
+def run(name: str | None, pay_usd: float | None, dry_run: bool) -> None:
     """Work off what is owed, then write tables and reports. Spends up to the budget."""
+    if dry_run:
+        raise SystemExit(check_before_paying(name))
     _work_off(name, pay_usd, Retries.BOUNDED)
 
 

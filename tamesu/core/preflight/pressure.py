@@ -2,14 +2,17 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 from tamesu.base.model.endpoint import Check, EndpointFacts, EngineFinding
+from tamesu.base.model.evidence import RunRecord
 from tamesu.base.model.plan import Holder, RunSpec
 from tamesu.core.preflight.lines import counted, passed, unknown
 from tamesu.core.preflight.lines import failed as fails
 from tamesu.core.routes import Protocol, Route
 
 _SHORTEST_PROBE_SECONDS = 120
-_AT_CLIENT = frozenset({Protocol.CHAT, Protocol.RESPONSES, Protocol.MESSAGES})
+_UNSEEN_CLIENT = frozenset({Protocol.GRPC, Protocol.CONVERSE})
 _STATE = "say owner, shared, replicas and requests_per_replica in config/config.yaml, endpoints"
 VENDOR = "the provider's own"
 
@@ -24,14 +27,26 @@ def is_own(route: Route, base_url: str | None) -> bool:
     return route.protocol is Protocol.CHAT and base_url is not None and base_url != route.base_url
 
 
-def concurrency_check(spec: RunSpec, facts: EndpointFacts, measured: int | None) -> Check:
-    """Return how many samples and calls may be in flight, the cap of the endpoint, and what was reached last time."""
-    cap = facts.max_connections
-    in_flight = spec.concurrency if cap is None else min(cap, spec.concurrency)
+def last_measured(spec: RunSpec, records: Sequence[RunRecord]) -> int | None:
+    """Return the concurrency that the last run of the same model reached; None when none knows."""
+    known = [
+        record
+        for record in records
+        if (record.provider, record.model) == (spec.provider, spec.model)
+        and record.execution.concurrency_reached is not None
+    ]
+    return max(known, key=lambda record: record.ended).execution.concurrency_reached if known else None
+
+
+def concurrency_check(spec: RunSpec, measured: int | None) -> Check:
+    """Return how many samples and calls may be in flight, the cap of the endpoint, and what was reached last time.
+
+    Without a cap the runs of a project take turns at an endpoint (C24).
+    """
+    cap, in_flight = spec.max_connections, spec.concurrency
     parts = [
-        f"{counted(spec.concurrency, 'sample')} and as many connections at once, adaptive off",
-        "no cap of the endpoint" if cap is None else f"cap {cap} over all jobs",
-        f"at most {counted(in_flight, 'call')} in flight",
+        f"{counted(in_flight, 'sample')} and as many connections at once, adaptive off",
+        "one run at a time there" if cap is None else f"at most {cap} over all runs and jobs",
         "not measured yet" if measured is None else f"the last run reached {measured}",
     ]
     data = {"concurrency": spec.concurrency, "max_connections": cap, "measured": measured}
@@ -55,7 +70,7 @@ def validator_check(route: Route, unverified: tuple[str, ...]) -> Check:
     """Return where requests are seen, which decides what drift can be told; `unverified` travels in no request."""
     if route.protocol is Protocol.RECORDED:
         return passed("validator", "recorded answers: nothing is sent")
-    seen = "at the HTTP client" if route.protocol in _AT_CLIENT else "in the call that the provider's client returns"
+    seen = "in the call that its client returns" if route.protocol in _UNSEEN_CLIENT else "at the HTTP client"
     figure = f"every request, seen {seen}; any difference makes the run drifted, not banked"
     if unverified:
         figure += f"; {', '.join(unverified)} travels in no request"

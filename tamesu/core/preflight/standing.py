@@ -9,6 +9,7 @@ from tamesu.base.model.finding import Finding
 from tamesu.base.model.plan import Blocker, EvalPlan
 from tamesu.core.preflight.lines import counted, failed, passed, unknown
 from tamesu.core.routes import Route
+from tamesu.core.situation import MissingCredential
 
 EDITED = "run/edited-in-flight"
 _MONEY = frozenset({"budget", "price", "ledger"})
@@ -48,13 +49,12 @@ def budget_check(plan: EvalPlan) -> Check:
     return failed("budget", figure, blocker.message, data)
 
 
-def credentials_check(route: Route, found: str | None) -> Check:
+def credentials_check(route: Route, found: str | None, missing: Sequence[MissingCredential]) -> Check:
     """Return whether a credential is here; `found` is the name of its variable, never its value."""
-    if found is not None:
-        return passed("credentials", f"{found} is set")
-    if not route.credentials:
-        return passed("credentials", f"provider {route.provider} needs none")
-    names = " or ".join(route.credentials)
+    if not missing:
+        told = f"{found} is set" if found is not None else f"provider {route.provider} needs none"
+        return passed("credentials", told)
+    names = ", and ".join(" or ".join(one.names) for one in missing)
     fix = "set it in the environment, in the folder of --config-dir or in the project's .env"
     return failed("credentials", f"{names} is not set", fix)
 

@@ -11,10 +11,18 @@ from contextlib import ExitStack, contextmanager
 
 from tamesu.base.canonical import digest
 from tamesu.base.errors import RunHeld
-from tamesu.edge.store.locks import held
+from tamesu.base.model.plan import Holder
+from tamesu.edge.store.locks import held, holder
 from tamesu.edge.store.paths import Project
 
 _POLL_SECONDS = 0.05
+
+
+def endpoint_holder(project: Project, endpoint: str) -> Holder | None:
+    """Return a live process that works on an endpoint, None when none of the project does."""
+    name = f"endpoint-{digest(endpoint)[:12]}"
+    files = (project.lock(name), *sorted(project.lock(name).parent.glob(f"{name}-[0-9]*.lock")))
+    return next((who for file in files if (who := holder(file)) is not None), None)
 
 
 @contextmanager
