@@ -98,6 +98,10 @@ class Surroundings:
         found: T = self.known[name]  # type: ignore[assignment]
         return found
 
+    def endpoint(self, spec: RunSpec) -> EndpointFacts:
+        """Return what the project says about the endpoint of a run."""
+        return self.endpoints.get(canonical_provider(spec.provider)) or EndpointFacts(spec.provider)
+
     @property
     def live(self) -> tuple[str, ...]:
         plan = self.planned.plan
@@ -130,7 +134,7 @@ def preflight_run(project: Project, spec: RunSpec, around: Surroundings, wish: W
     """
     started = now()
     route = _route(spec)
-    facts = around.endpoints.get(canonical_provider(spec.provider)) or EndpointFacts(spec.provider)
+    facts = around.endpoint(spec)
     access = http_access(route, read_access(route, around.environment, facts.base_url))
     checks = list(_standing(spec, route, around))
     checks += recorded_checks(route) or _endpoint(project, _At(spec, route, access, facts), around, wish, hands, checks)
@@ -154,7 +158,12 @@ def _standing(spec: RunSpec, route: Route, around: Surroundings) -> tuple[Check,
     """Return the lines that files, ledger and environment alone decide."""
     plan = around.planned.plan
     found = around.environment.first(route.credentials if route.key is None else (route.key,))
-    missing = missing_credentials((spec.provider,), around.environment)
+    stated = around.endpoint(spec).base_url is not None
+    missing = tuple(
+        one
+        for one in missing_credentials((spec.provider,), around.environment)
+        if not (stated and one.names == (route.base_url_variable,))
+    )
     return (
         lint_check(around.findings),
         allowed_check(plan.blockers),
