@@ -36,11 +36,10 @@ def preflight(name: str | None, as_json: bool, wait_idle: float, warm_up: float,
 
 def check_before_paying(name: str | None, wish: Wish | None = None, as_json: bool = False) -> int:
     """Check the owed runs of an eval, or of all, print what was found, and return the exit code."""
-    project = project_here()
-    found = {}
+    project, wish, found = project_here(), wish or Wish(), {}
     for ref in chosen(project, name):
-        hands = _told(hands_of(project))
-        found[ref] = preflight_eval(project, ref, wish or Wish(), hands)
+        hands = _told(hands_of(project, ref, wish))
+        found[ref] = preflight_eval(project, ref, wish, hands)
     if as_json:
         emit_json([_view(ref, records) for ref, records in found.items()])
     else:

@@ -19,7 +19,6 @@ from tamesu.base.errors import BudgetRefused, Refused, RunHeld, UsageError
 from tamesu.base.model.manifest import EvalRef
 from tamesu.base.model.workflow import WorkflowPlan
 from tamesu.cli.outcome import show_outcome
-from tamesu.cli.preflighting import check_before_paying
 from tamesu.cli.session import chosen, project_here, say, warn
 from tamesu.core.planning import Grouping, Retries
 from tamesu.edge.backends.protocol import backend
@@ -41,6 +40,8 @@ _UNLIMITED = 1e12
 def run(name: str | None, pay_usd: float | None, dry_run: bool) -> None:
     """Work off what is owed, then write tables and reports. Spends up to the budget."""
     if dry_run:
+        from tamesu.cli.preflighting import check_before_paying
+
         raise SystemExit(check_before_paying(name))
     _work_off(name, pay_usd, Retries.BOUNDED)
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from typing import TypeVar
 
 import msgspec
@@ -24,7 +24,7 @@ from tamesu.core.preflight.pressure import (
     timeout_check,
     validator_check,
 )
-from tamesu.core.preflight.probing import is_warming, probe_check, sampling_check, variety_check
+from tamesu.core.preflight.probing import probe_check, sampling_check, variety_check
 from tamesu.core.preflight.standing import (
     allowed_check,
     budget_check,
@@ -63,8 +63,8 @@ class Wish:
 class Hands:
     """What starts processes or asks models, and the clock; None where this version cannot.
 
-    `probe` makes one tiny request with the declared fields and enters its cost into the ledger; `sample` is the same
-    with an answer long enough to differ between two draws.
+    `probe` makes one tiny request with the declared fields, waits for an endpoint that is not ready yet, and enters its
+    cost into the ledger; `sample` does the same for an answer long enough to differ between two draws.
     """
 
     probe: Callable[[RunSpec], ProbeFinding] | None = None
@@ -233,12 +233,7 @@ def _paid(spec: RunSpec, around: Surroundings, wish: Wish, hands: Hands, checks:
         return tuple(unknown(name, "this version asks no model before a run") for name in names)
     key: list[Json] = [spec.endpoint, spec.model_uri, dict(spec.parameters), dict(spec.options), spec.timeout_seconds]
 
-    def ready() -> ProbeFinding:
-        patience = hands.patience(wish.warm_up_seconds)
-        found, waited = patience.until(lambda: probe(spec), lambda finding: not is_warming(finding))
-        return replace(found, error=f"{found.error} (after {waited:.0f} s)") if is_warming(found) else found
-
-    first = around.once("probe", key, ready)
+    first = around.once("probe", key, lambda: probe(spec))
     told = (probe_check(first, probe_timeout_seconds(spec)), sampling_check(spec, first))
     failure = first_failure(told)
     if failure is not None:

@@ -16,7 +16,7 @@ from tamesu.base.model.endpoint import ImportFinding, ProbeFinding
 from tamesu.base.model.evidence import Usage
 from tamesu.base.model.plan import RunSpec
 from tamesu.core.preflight.lines import TITLES
-from tamesu.stages.preflight import Hands
+from tamesu.stages.preflight import Hands, Wish
 from tamesu.workflow_files import workflow_folder
 from tests.cli.calling import Caller, one_line
 from tests.live import LiveProject, Model, make
@@ -45,12 +45,12 @@ class Stand:
     imported: list[RunSpec] = field(default_factory=list)
     waits: list[float] = field(default_factory=list)
 
-    def hands(self, _: object) -> Hands:
+    def hands(self, _project: object, _ref: object, _wish: Wish) -> Hands:
         return Hands(self.probe, self.import_task, self.sample, lambda: sum(self.waits), self.waits.append)
 
     def probe(self, spec: RunSpec) -> ProbeFinding:
         self.probed.append(spec)
-        return self.probes.pop(0) if len(self.probes) > 1 else self.probes[0]
+        return self.probes[0]
 
     def sample(self, _: RunSpec) -> ProbeFinding:
         return self.samples.pop(0)
@@ -173,21 +173,14 @@ class TestC34:
         assert found["models"]["figure"] == "lists 1 model, not 'base-ft2'; near: base"
         assert stand.probed == []
 
-    def test_a_probe_that_is_told_to_wait_is_asked_again(
+    def test_a_probe_without_answer_is_refused(
         self, live: Callable[..., LiveProject], call: Caller, stand: Stand
     ) -> None:
-        cold = replace(GOOD, answered=False, text_sha256=None, error="400: Model is not ready yet")
-        stand.probes = [*[cold] * 7, GOOD]
-        with ModelServer(models=("base-ft2",), metrics=IDLE) as server:
-            found = checks(call, live(server, Model("vllm", "base-ft2", FULL)), code=0)
-        assert found["probe"]["state"] == "pass"
-        assert (len(stand.probed), sum(stand.waits)) == (8, 60.0)
-
-    def test_patience_ends(self, live: Callable[..., LiveProject], call: Caller, stand: Stand) -> None:
         stand.probes = [replace(GOOD, answered=False, error="400: Model is not ready yet")]
         with ModelServer(models=("m",), metrics=IDLE) as server:
-            found = checks(call, live(server), "--warm-up", "10", code=1)
-        assert found["probe"]["figure"] == "400: Model is not ready yet (after 10 s)"
+            found = checks(call, live(server), code=1)
+        assert found["probe"]["figure"] == "400: Model is not ready yet"
+        assert found["probe"]["fix"] == "correct what the reply names; it waited up to 120 s"
 
     def test_a_listing_that_is_not_ready_is_asked_again(
         self, live: Callable[..., LiveProject], call: Caller, stand: Stand

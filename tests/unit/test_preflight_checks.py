@@ -34,7 +34,7 @@ from tamesu.core.preflight.pressure import (
     timeout_check,
     validator_check,
 )
-from tamesu.core.preflight.probing import is_warming, probe_check, sampling_check, variety_check
+from tamesu.core.preflight.probing import probe_check, sampling_check, variety_check
 from tamesu.core.preflight.standing import allowed_check, budget_check, credentials_check, in_flight_check, lint_check
 from tamesu.core.routes import Route, find_route
 from tamesu.core.situation import MissingCredential
@@ -293,14 +293,6 @@ class TestProbe:
         assert probe_check(replace(PROBE, usage=None, cost_usd=None), 600).state == "unknown"
         silent = replace(PROBE, answered=False, error="model not found")
         assert told(probe_check(silent, 600)) == ("fail", "model not found")
-
-    @pytest.mark.parametrize(
-        ("error", "warming"),
-        [("400: Model is not ready yet", True), ("503 Service Unavailable", True), ("404 no such model", False)],
-    )
-    def test_c34_not_ready_is_no_result(self, error: str, warming: bool) -> None:
-        assert is_warming(replace(PROBE, answered=False, error=error)) is warming
-        assert not is_warming(PROBE)
 
     def test_a_declared_field_that_does_not_reach_the_wire_is_refused(self) -> None:
         found = sampling_check(SPEC, replace(PROBE, problems=("top_k was declared and not sent", "b")))

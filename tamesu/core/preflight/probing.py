@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Sequence
 
 from tamesu.base.canonical import Json
@@ -10,16 +9,7 @@ from tamesu.base.model.endpoint import Check, ProbeFinding
 from tamesu.base.model.plan import RunSpec
 from tamesu.core.preflight.lines import failed, passed, unknown
 
-NOT_READY = re.compile(
-    r"not (yet )?(ready|loaded)|loading|warming|starting up|initiali[sz]|\b50[234]\b|connection (error|refused)",
-    re.IGNORECASE,
-)
 FEWEST_PROBES = 3  # identical outputs of two say little
-
-
-def is_warming(finding: ProbeFinding) -> bool:
-    """Return whether the answer says that the endpoint is not ready yet, which is no result (C34)."""
-    return not finding.answered and not finding.problems and bool(NOT_READY.search(finding.error or ""))
 
 
 def probe_check(finding: ProbeFinding, timeout_seconds: int) -> Check:
