@@ -23,15 +23,9 @@ _INDENT = " " * 9
 @click.command(short_help="Check everything before money is spent.")
 @click.argument("name", required=False)
 @click.option("--json", "as_json", is_flag=True, help="Print as JSON; schemas/output/preflight.schema.json.")
-@click.option(
-    "--wait-idle", type=click.FloatRange(0, 86_400), default=0.0, metavar="SECONDS", help="Wait for the engine."
-)
-@click.option(
-    "--warm-up", type=click.FloatRange(0, 86_400), default=120.0, metavar="SECONDS", help="Wait for a cold endpoint."
-)
-@click.option(
-    "--probes", type=click.IntRange(0, 100), default=0, help="Ask so often whether temperature has an effect."
-)
+@click.option("--wait-idle", type=_SECONDS, default=0.0, metavar="SECONDS", help="Wait for a busy engine.")
+@click.option("--warm-up", type=_SECONDS, default=120.0, metavar="SECONDS", help="Wait for a cold endpoint.")
+@click.option("--probes", type=click.IntRange(0, 100), default=0, help="Draws that show an effect of temperature.")
 def preflight(name: str | None, as_json: bool, wait_idle: float, warm_up: float, probes: int) -> None:
     """Check every owed run, cheapest first; nothing of the dataset is asked.
 
@@ -42,11 +36,10 @@ def preflight(name: str | None, as_json: bool, wait_idle: float, warm_up: float,
 
 def check_before_paying(name: str | None, wish: Wish | None = None, as_json: bool = False) -> int:
     """Check the owed runs of an eval, or of all, print what was found, and return the exit code."""
-    project = project_here()
-    found = {}
+    project, wish, found = project_here(), wish or Wish(), {}
     for ref in chosen(project, name):
-        hands = _told(hands_of(project))
-        found[ref] = preflight_eval(project, ref, wish or Wish(), hands)
+        hands = _told(hands_of(project, ref, wish))
+        found[ref] = preflight_eval(project, ref, wish, hands)
     if as_json:
         emit_json([_view(ref, records) for ref, records in found.items()])
     else:

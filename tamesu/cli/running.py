@@ -13,7 +13,6 @@ from tamesu.base.model.manifest import EvalRef
 from tamesu.base.model.workflow import WorkflowPlan
 from tamesu.cli.outcome import outcomes, show_outcome
 from tamesu.cli.outcome_json import outcome_json
-from tamesu.cli.preflighting import check_before_paying
 from tamesu.cli.progress import Display, chosen_display, say_json
 from tamesu.cli.session import chosen, project_here
 from tamesu.cli.snakemake import Ended, run_snakemake
@@ -46,6 +45,8 @@ def run(name: str | None, pay_usd: float | None, as_json: bool, dry_run: bool) -
     Shows a live table on a terminal, and lines in a pipe or a file.
     """
     if dry_run:
+        from tamesu.cli.preflighting import check_before_paying
+
         raise SystemExit(check_before_paying(name, as_json=as_json))
     _work_off(_Order(name, _ceiling(pay_usd), Retries.BOUNDED), as_json)
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from typing import TypeVar
 
 import msgspec
@@ -24,7 +24,7 @@ from tamesu.core.preflight.pressure import (
     timeout_check,
     validator_check,
 )
-from tamesu.core.preflight.probing import is_warming, probe_check, sampling_check, variety_check
+from tamesu.core.preflight.probing import probe_check, sampling_check, variety_check
 from tamesu.core.preflight.standing import (
     allowed_check,
     budget_check,
@@ -63,8 +63,8 @@ class Wish:
 class Hands:
     """What starts processes or asks models, and the clock; None where this version cannot.
 
-    `probe` makes one tiny request with the declared fields and enters its cost into the ledger; `sample` is the same
-    with an answer long enough to differ between two draws.
+    `probe` makes one tiny request with the declared fields, waits for an endpoint that is not ready yet, and enters its
+    cost into the ledger; `sample` does the same for an answer long enough to differ between two draws.
     """
 
     probe: Callable[[RunSpec], ProbeFinding] | None = None
@@ -98,6 +98,10 @@ class Surroundings:
         found: T = self.known[name]  # type: ignore[assignment]
         return found
 
+    def endpoint(self, spec: RunSpec) -> EndpointFacts:
+        """Return what the project says about the endpoint of a run."""
+        return self.endpoints.get(canonical_provider(spec.provider)) or EndpointFacts(spec.provider)
+
     @property
     def live(self) -> tuple[str, ...]:
         plan = self.planned.plan
@@ -130,7 +134,7 @@ def preflight_run(project: Project, spec: RunSpec, around: Surroundings, wish: W
     """
     started = now()
     route = _route(spec)
-    facts = around.endpoints.get(canonical_provider(spec.provider)) or EndpointFacts(spec.provider)
+    facts = around.endpoint(spec)
     access = http_access(route, read_access(route, around.environment, facts.base_url))
     checks = list(_standing(spec, route, around))
     checks += recorded_checks(route) or _endpoint(project, _At(spec, route, access, facts), around, wish, hands, checks)
@@ -154,7 +158,12 @@ def _standing(spec: RunSpec, route: Route, around: Surroundings) -> tuple[Check,
     """Return the lines that files, ledger and environment alone decide."""
     plan = around.planned.plan
     found = around.environment.first(route.credentials if route.key is None else (route.key,))
-    missing = missing_credentials((spec.provider,), around.environment)
+    stated = around.endpoint(spec).base_url is not None
+    missing = tuple(
+        one
+        for one in missing_credentials((spec.provider,), around.environment)
+        if not (stated and one.names == (route.base_url_variable,))
+    )
     return (
         lint_check(around.findings),
         allowed_check(plan.blockers),
@@ -224,12 +233,7 @@ def _paid(spec: RunSpec, around: Surroundings, wish: Wish, hands: Hands, checks:
         return tuple(unknown(name, "this version asks no model before a run") for name in names)
     key: list[Json] = [spec.endpoint, spec.model_uri, dict(spec.parameters), dict(spec.options), spec.timeout_seconds]
 
-    def ready() -> ProbeFinding:
-        patience = hands.patience(wish.warm_up_seconds)
-        found, waited = patience.until(lambda: probe(spec), lambda finding: not is_warming(finding))
-        return replace(found, error=f"{found.error} (after {waited:.0f} s)") if is_warming(found) else found
-
-    first = around.once("probe", key, ready)
+    first = around.once("probe", key, lambda: probe(spec))
     told = (probe_check(first, probe_timeout_seconds(spec)), sampling_check(spec, first))
     failure = first_failure(told)
     if failure is not None:

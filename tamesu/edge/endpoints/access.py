@@ -15,10 +15,14 @@ _OWN_HEADERS = {Protocol.MESSAGES: "x-api-key", Protocol.GEMINI: "x-goog-api-key
 
 @dataclass(frozen=True, slots=True)
 class HttpAccess:
-    """A base URL without credentials, None where none is known, and headers whose values are not shown."""
+    """A base URL without credentials, None where none is known, and headers whose values are not shown.
+
+    `secrets` are replaced in whatever the endpoint says, the longest first.
+    """
 
     base_url: str | None
     headers: Mapping[str, str] = field(default_factory=dict, repr=False)
+    secrets: tuple[str, ...] = field(default=(), repr=False)
 
 
 def http_access(route: Route, access: Access) -> HttpAccess:
@@ -33,4 +37,4 @@ def http_access(route: Route, access: Access) -> HttpAccess:
     if place is not None and place.user is not None:
         pair = b64encode(f"{place.user}:{place.password or ''}".encode()).decode()
         headers["authorization"] = f"Basic {pair}"
-    return HttpAccess(route.base_url if place is None else place.url, headers)
+    return HttpAccess(route.base_url if place is None else place.url, headers, access.secrets)

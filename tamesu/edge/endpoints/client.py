@@ -41,6 +41,7 @@ class EndpointClient:
 
     def __init__(self, access: HttpAccess, timeout_seconds: float = 15.0, total_seconds: float = 60.0) -> None:
         self._total = total_seconds
+        self._secrets = [secret.encode() for secret in access.secrets]
         self._base = httpx.URL((access.base_url or "").rstrip("/"))
         self._client = httpx.Client(
             headers={"accept": "application/json, text/plain", "user-agent": "tamesu", **access.headers},
@@ -77,6 +78,12 @@ class EndpointClient:
                 return NoAnswer("broken", "redirects to what is no URL")
         return NoAnswer("refused-redirect", f"redirects more than {MOST_REDIRECTS} times")
 
+    def _clean(self, content: bytes) -> bytes:
+        """An endpoint may quote the key that it was sent."""
+        for secret in self._secrets:
+            content = content.replace(secret, b"[redacted]")
+        return content
+
     def _once(self, url: httpx.URL, hops: int, deadline: float) -> Answer | NoAnswer | _Redirect:
         try:
             # a GET stays one whatever the redirect, which is what 303 asks for
@@ -90,7 +97,7 @@ class EndpointClient:
                         return NoAnswer("broken", "answers with more than 8 MB")
                     if time.monotonic() > deadline:
                         return NoAnswer("silent", f"did not end its answer within {self._total:.0f} s")
-                return Answer(response.status_code, bytes(content), hops)
+                return Answer(response.status_code, self._clean(bytes(content)), hops)
         except httpx.TimeoutException:
             return NoAnswer("silent", "does not answer in time")
         except httpx.ConnectError:

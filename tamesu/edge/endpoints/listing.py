@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from typing import Any
@@ -10,12 +11,12 @@ from urllib.parse import quote
 
 from tamesu.base.canonical import Json
 from tamesu.base.model.endpoint import ModelListing
-from tamesu.core.preflight.probing import NOT_READY
 from tamesu.core.routes import Protocol
 from tamesu.edge.endpoints.client import Answer, EndpointClient, NoAnswer
 from tamesu.edge.endpoints.patience import Patience
 
 _MOST_PAGES = 20
+_NOT_READY = re.compile(r"not (yet )?(ready|loaded)|loading|warming|starting up|initiali[sz]", re.IGNORECASE)
 _BUSY = frozenset({408, 425, 429, 502, 503, 504})
 _PATHS: Mapping[Protocol, str] = {
     Protocol.CHAT: "/models",
@@ -62,7 +63,7 @@ def _not_listed(answer: Answer) -> ModelListing:
     if answer.status in {401, 403}:
         return ModelListing("refused", detail=status)
     if answer.status in _BUSY or (
-        answer.status >= 400 and NOT_READY.search(answer.content[:4000].decode("utf-8", "replace"))
+        answer.status >= 400 and _NOT_READY.search(answer.content[:4000].decode("utf-8", "replace"))
     ):
         return ModelListing("warming", detail=f"{status}, not ready")
     if answer.status in {404, 405, 501}:
