@@ -11,7 +11,7 @@ import click
 from tamesu.base.model.endpoint import Check, PreflightRecord
 from tamesu.base.model.manifest import EvalRef
 from tamesu.cli.session import chosen, emit_json, project_here, say, warn
-from tamesu.stages.preflight import Hands, Wish, preflight_eval
+from tamesu.stages.preflight import Hands, Wish, preflight_eval, survey
 from tamesu.stages.preflight_hands import hands_of
 
 PREFLIGHT_VERSION = 1
@@ -37,9 +37,11 @@ def preflight(name: str | None, as_json: bool, wait_idle: float, warm_up: float,
 def check_before_paying(name: str | None, wish: Wish | None = None, as_json: bool = False) -> int:
     """Check the owed runs of an eval, or of all, print what was found, and return the exit code."""
     project, wish, found = project_here(), wish or Wish(), {}
-    for ref in chosen(project, name):
-        hands = _told(hands_of(project, ref, wish))
-        found[ref] = preflight_eval(project, ref, wish, hands)
+    # before the first probe, which gives up the environment
+    surveys = {ref: survey(project, ref) for ref in chosen(project, name)}
+    for ref, around in surveys.items():
+        hands = _told(hands_of(project, around, wish))
+        found[ref] = preflight_eval(project, around, wish, hands)
     if as_json:
         emit_json([_view(ref, records) for ref, records in found.items()])
     else:

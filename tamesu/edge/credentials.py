@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import os
 import re
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Collection, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 
@@ -72,18 +72,28 @@ def read_environment(project_root: Path) -> Environment:
     return Environment(values | {name: value for name, value in os.environ.items() if value})
 
 
-def missing_credentials(providers: Iterable[str], environment: Environment) -> tuple[MissingCredential, ...]:
-    """Return the providers of which no credential is set; an empty value counts as not set."""
+def missing_credentials(
+    providers: Iterable[str], environment: Environment, placed: Collection[str] = ()
+) -> tuple[MissingCredential, ...]:
+    """Return the providers of which no credential is set, or no base URL where one is needed.
+
+    An empty value counts as not set. `placed` are the providers whose base URL the project states.
+    """
     routes = ((provider, find_route(provider)) for provider in sorted(set(providers)))
-    needed = ((provider, names) for provider, route in routes if route is not None for names in _needed(route))
+    needed = (
+        (provider, names)
+        for provider, route in routes
+        if route is not None
+        for names in _needed(route, route.provider in placed)
+    )
     return tuple(MissingCredential(provider, names) for provider, names in needed if environment.first(names) is None)
 
 
-def _needed(route: Route) -> Iterator[tuple[str, ...]]:
+def _needed(route: Route, placed: bool) -> Iterator[tuple[str, ...]]:
     """Yield the groups of variables of which one each must be set."""
     if route.credentials:
         yield route.credentials
-    if route.needs_base_url and route.base_url_variable is not None:
+    if route.needs_base_url and not placed and route.base_url_variable is not None:
         yield (route.base_url_variable,)
 
 

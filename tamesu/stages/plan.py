@@ -11,7 +11,7 @@ from tamesu.base.model.finding import Finding
 from tamesu.base.model.manifest import Eval, EvalRef
 from tamesu.base.model.plan import EvalPlan
 from tamesu.core.ledger import balance, spent_by_run
-from tamesu.core.matrix import Matrix
+from tamesu.core.matrix import Matrix, Setting
 from tamesu.core.planning import Grouping, Retries, plan
 from tamesu.core.situation import MissingCredential, Situation
 from tamesu.edge.credentials import missing_credentials, read_environment
@@ -62,7 +62,7 @@ def plan_eval(
         strays=held_elsewhere(project, ref, (spec.run_id for spec in runs.runs)),
         balance=balance(ledger),
         spent=spent_by_run(ledger),
-        missing_credentials=_missing_credentials(project, evaluation),
+        missing_credentials=_missing_credentials(project, evaluation, read.setting),
         untrusted=project.relative(marker) if marker.exists() else None,
         installed_inspect=installed_inspect(),
         pinned_inspect=read.setting.inspect_version,
@@ -71,9 +71,12 @@ def plan_eval(
     return Planned(evaluation, runs, made, read.findings, records)
 
 
-def _missing_credentials(project: Project, evaluation: Eval) -> tuple[MissingCredential, ...]:
+def _missing_credentials(project: Project, evaluation: Eval, setting: Setting) -> tuple[MissingCredential, ...]:
     providers = {entry.provider for entry in evaluation.models}
-    return () if providers == {"replay"} else missing_credentials(providers, read_environment(project.root))
+    if providers == {"replay"}:
+        return ()
+    placed = {name for name, facts in setting.endpoints.items() if facts.base_url is not None}
+    return missing_credentials(providers, read_environment(project.root), placed)
 
 
 def digest_cache(project: Project) -> DigestCache:

@@ -109,21 +109,18 @@ class Surroundings:
         return (*own, *(stray.run_id for stray in plan.strays))
 
 
-def preflight_eval(project: Project, ref: EvalRef, wish: Wish, hands: Hands) -> tuple[PreflightRecord, ...]:
-    """Check every owed run of an eval and keep the records; none when nothing is owed.
-
-    Raises InvalidDocument when the eval has errors.
-    """
-    cache = digest_cache(project)
-    around = survey(project, plan_eval(project, ref, Grouping.BATCHED, Retries.BOUNDED, cache))
-    cache.save()
+def preflight_eval(project: Project, around: Surroundings, wish: Wish, hands: Hands) -> tuple[PreflightRecord, ...]:
+    """Check every owed run of an eval and keep the records; none when nothing is owed."""
     owed = [slot.spec for slot in around.planned.plan.slots if slot.pending]
     return tuple(preflight_run(project, spec, around, wish, hands) for spec in owed)
 
 
-def survey(project: Project, planned: Planned) -> Surroundings:
-    """Return what the preflights of one eval have in common."""
-    findings = lint_eval(project, planned.evaluation.ref).findings
+def survey(project: Project, ref: EvalRef) -> Surroundings:
+    """Return what the preflights of one eval have in common. Raises InvalidDocument when the eval has errors."""
+    cache = digest_cache(project)
+    planned = plan_eval(project, ref, Grouping.BATCHED, Retries.BOUNDED, cache)
+    cache.save()
+    findings = lint_eval(project, ref).findings
     return Surroundings(planned, findings, read_environment(project.root), endpoints_of(project))
 
 

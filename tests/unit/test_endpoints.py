@@ -9,7 +9,8 @@ from collections.abc import Callable, Iterator, Mapping
 
 import pytest
 
-from tamesu.base.model.endpoint import EngineLoad, LoadSummary
+from tamesu.base.model.endpoint import EngineLoad
+from tamesu.base.model.load import LoadSummary
 from tamesu.core.routes import Protocol, find_route
 from tamesu.edge.credentials import Environment, read_access
 from tamesu.edge.endpoints.access import HttpAccess, http_access
