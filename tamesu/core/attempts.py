@@ -59,7 +59,8 @@ def close_attempt(
 
     An attempt that ended by itself uses up one try of every item it asked; a death uses up one of what was
     finished or in flight; an interruption by the user only of what was finished. Calls whose usage never
-    arrived are charged at their upper bound, `unanswered` ones by item included. When nobody knows which items were in flight, as many as the
+    arrived are charged at their upper bound, `unanswered` ones by item included.
+    When nobody knows which items were in flight, as many as the
     concurrency allowed are charged at the full exposure of a sample; of a log that cannot be read, all.
     A sample whose usage cannot be is charged at the exposure of a sample, since its cost limit could not act.
     On a rented endpoint only time counts, shared by the samples served at once.

@@ -162,9 +162,8 @@ _ADDED: Mapping[Protocol, tuple[str, ...]] = {
     Protocol.MESSAGES: ("cache_control", "messages", "stream", "system", "tool_choice", "tools"),
     Protocol.MISTRAL: ("messages", "prompt_cache_key", "stream", "tool_choice", "tools"),
     Protocol.GEMINI: (
-        "contents", f"{_CONFIG}.responseMimeType", f"{_THINKING_CONFIG}.includeThoughts", f"{_THINKING_CONFIG}.include_thoughts",
-        "safetySettings",
-        "systemInstruction", "toolConfig", "tools",
+        "contents", f"{_CONFIG}.responseMimeType", f"{_THINKING_CONFIG}.includeThoughts",
+        f"{_THINKING_CONFIG}.include_thoughts", "safetySettings", "systemInstruction", "toolConfig", "tools",
     ),
 }  # fmt: skip
 _THINKING = ("effort", "reasoning_effort", "reasoning_tokens")

@@ -16,7 +16,7 @@ import msgspec
 from tamesu.base.model.wire import Way, WireReply, WireRequest
 from tamesu.core.reply_shape import ReplyProblem
 from tamesu.core.wire_body import ReducedBody
-from tamesu.edge.store.files import append_unsynced
+from tamesu.edge.store.files import append_unsynced, drop_torn_line
 
 _LONGEST = 200
 
@@ -52,6 +52,7 @@ class WireLog:
     """Appends the lines of one attempt; a request that cannot be recorded must not leave, so errors are raised."""
 
     def __init__(self, path: Path, attempt: int) -> None:
+        drop_torn_line(path)
         self._path = path
         self._attempt = attempt
         self._requests = itertools.count(1)
