@@ -4,13 +4,16 @@ from __future__ import annotations
 
 import math
 from collections import Counter
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from types import MappingProxyType
 
 from tamesu.base.model.evidence import AttemptRecord, AttemptState, SampleEvidence
 from tamesu.base.model.plan import RunSpec
 from tamesu.core.pricing import sample_cost
 from tamesu.core.verdict import item_verdict
+
+_NO_CALLS: Mapping[str, int] = MappingProxyType({})
 
 
 @dataclass(frozen=True, slots=True)
@@ -50,12 +53,14 @@ def close_attempt(
     state: AttemptState,
     in_flight_known: bool,
     samples_at_once: float | None = None,
+    unanswered: Mapping[str, int] = _NO_CALLS,
 ) -> Closing:
     """Return the verdict on an attempt from the samples its log holds.
 
     An attempt that ended by itself uses up one try of every item it asked; a death uses up one of what was
     finished or in flight; an interruption by the user only of what was finished. Calls whose usage never
-    arrived are charged at their upper bound. When nobody knows which items were in flight, as many as the
+    arrived are charged at their upper bound, `unanswered` ones by item included.
+    When nobody knows which items were in flight, as many as the
     concurrency allowed are charged at the full exposure of a sample; of a log that cannot be read, all.
     A sample whose usage cannot be is charged at the exposure of a sample, since its cost limit could not act.
     On a rented endpoint only time counts, shared by the samples served at once.
@@ -71,7 +76,9 @@ def close_attempt(
     verdicts = ((sample.item, item_verdict(spec, sample)) for sample in samples if sample.item in set(finished))
     failures = [f"{item}: {verdict.error}" for item, verdict in verdicts if verdict.error is not None]
     unread = len(asked) - len(finished) if state in {"died", "corrupt"} and not in_flight_known else 0
-    calls_lost, lost_usd = _losses(spec, samples, unread if state == "corrupt" else min(unread, spec.concurrency))
+    calls_lost, lost_usd = _losses(
+        spec, samples, unread if state == "corrupt" else min(unread, spec.concurrency), unanswered
+    )
     at_once = samples_at_once or spec.concurrency
     costs = (sample_cost(spec.price, sample, at_once) or 0.0 for sample in samples)
     return Closing(
@@ -91,9 +98,11 @@ def _in_order(asked: Sequence[str], some: Iterable[str]) -> tuple[str, ...]:
     return tuple(item for item in asked if item in chosen)
 
 
-def _losses(spec: RunSpec, samples: Sequence[SampleEvidence], unknown: int) -> tuple[int, float]:
+def _losses(
+    spec: RunSpec, samples: Sequence[SampleEvidence], unknown: int, unanswered: Mapping[str, int]
+) -> tuple[int, float]:
     """Calls whose cost nobody told, and their upper bound; `unknown` samples may have been in flight as well."""
-    calls = sum(_lost_calls(spec, sample) for sample in samples)
+    calls = sum(_lost_calls(spec, sample, unanswered.get(sample.item, 0)) for sample in samples)
     usd = spec.exposure_usd(calls) if spec.rented else calls * (spec.largest_call_usd or 0.0)
     if spec.priced_by_tokens:
         impossible = sum(sample.usage_problem is not None for sample in samples)
@@ -102,12 +111,12 @@ def _losses(spec: RunSpec, samples: Sequence[SampleEvidence], unknown: int) -> t
     return calls + unknown, usd + spec.exposure_usd(unknown)
 
 
-def _lost_calls(spec: RunSpec, sample: SampleEvidence) -> int:
+def _lost_calls(spec: RunSpec, sample: SampleEvidence, unanswered: int) -> int:
     """Calls whose cost nobody told; rent is known as soon as the time is."""
     cut = sample.interrupted or sample.in_flight
     if spec.rented:
         return int(cut and sample.latency_ms is None)
-    return sample.calls_without_usage + cut
+    return sample.calls_without_usage + max(int(cut), unanswered)
 
 
 def attempts_used(attempts: Sequence[AttemptRecord]) -> Counter[str]:

@@ -51,14 +51,16 @@ def check_samples(planned: Iterable[str], found: Sequence[str]) -> None:
 
 
 def answer_state(sample: SampleEvidence | None) -> AnswerState:
-    """Tell empty, truncated and filtered answers apart; `none` when there was no reply at all."""
+    """Tell empty, absent, truncated and filtered answers apart; `none` when there was no reply at all."""
     if sample is None or (sample.stop_reason is None and not sample.answered):
         return "none"
     if sample.stop_reason in FILTERED:
         return "filtered"
     if sample.stop_reason in TRUNCATED:
-        return "truncated"
-    return "text" if sample.answered else "empty"
+        return "truncated" if sample.answered else "truncated_empty"
+    if sample.answered:
+        return "text"
+    return "absent" if sample.no_content else "empty"
 
 
 def score_records(checks: Sequence[MechanicalCheck], sample: SampleEvidence | None) -> dict[str, ScoreRecord]:

@@ -11,7 +11,7 @@ from typing import Literal
 
 from tamesu.base.canonical import Json
 from tamesu.base.model.plan import RunSpec
-from tamesu.base.model.wire import ModelCalls, WireCheck, WireDifference, WireReply, WireRequest
+from tamesu.base.model.wire import UNREACHED, ModelCalls, WireCheck, WireDifference, WireReply, WireRequest
 from tamesu.core.parameters import split_parameters
 from tamesu.core.routes import Protocol, find_route
 from tamesu.core.wire_body import flat
@@ -65,6 +65,24 @@ def check_wire(
         queue_ratio=_queue_ratio(replies),
         wall_ms=_median([1000 * reply.seconds for reply in replies if reply.status in _OK]),
     )
+
+
+def unanswered_calls(
+    requests: Sequence[WireRequest], replies: Sequence[WireReply], calls: ModelCalls
+) -> Mapping[str, int]:
+    """Return by item the requests that may be billed and of which no log tells what they cost.
+
+    Those are requests that left and were never answered, and replies of status 200 that were no answer.
+    """
+    by_request = {reply.id: reply for reply in replies}
+    billable = Counter(r.item for r in requests if r.item is not None and _may_be_billed(by_request.get(r.id)))
+    return {item: count - calls.answered.get(item, 0) for item, count in billable.items()}
+
+
+def _may_be_billed(reply: WireReply | None) -> bool:
+    if reply is None or reply.status is None:
+        return reply is None or reply.error != UNREACHED
+    return reply.status in _OK
 
 
 def _difference(finding: _Finding, where: Sequence[WireRequest | None]) -> WireDifference:

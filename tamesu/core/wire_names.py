@@ -176,9 +176,7 @@ _ADDED: Mapping[Protocol, tuple[str, ...]] = {
     Protocol.MISTRAL: ("messages", "prompt_cache_key", "stream", "tool_choice", "tools"),
     Protocol.GEMINI: (
         "contents", f"{_CONFIG}.responseMimeType", f"{_THINKING_CONFIG}.includeThoughts",
-        f"{_THINKING_CONFIG}.include_thoughts",
-        "safetySettings",
-        "systemInstruction", "toolConfig", "tools",
+        f"{_THINKING_CONFIG}.include_thoughts", "safetySettings", "systemInstruction", "toolConfig", "tools",
     ),
 }  # fmt: skip
 _THINKING = ("effort", "reasoning_effort", "reasoning_tokens")

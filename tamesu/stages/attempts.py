@@ -25,7 +25,7 @@ from tamesu.base.model.plan import RunSpec
 from tamesu.base.model.wire import WireCheck
 from tamesu.core.attempts import attempt_state, close_attempt
 from tamesu.core.ledger import balance, invocation_total, open_reservations
-from tamesu.core.wire import check_wire
+from tamesu.core.wire import check_wire, unanswered_calls
 from tamesu.edge.backends.protocol import AttemptRequest, Backend, ClosedLog, LogReading
 from tamesu.edge.credentials import Access
 from tamesu.edge.store.digests import file_digest
@@ -35,7 +35,7 @@ from tamesu.edge.store.journal import all_ledgers, append_entry, ledger_held, lo
 from tamesu.edge.store.locks import held
 from tamesu.edge.store.paths import Project, RunPaths
 from tamesu.edge.store.records import dump_record
-from tamesu.edge.store.wire import read_wire
+from tamesu.edge.store.wire import WireLines, read_wire
 from tamesu.stages.clock import now
 from tamesu.stages.freeze import read_spec
 from tamesu.stages.images import pinned_images
@@ -123,7 +123,9 @@ def close(
     fault = closed.error or error or fault
     corrupt = closed.error is not None or error is not None
     state = "corrupt" if corrupt else attempt_state(closed.status, survived=survived, any_sample=bool(samples))
-    verdict = close_attempt(request.spec, request.asked, samples, state, closed.in_flight_known, at_once)
+    wire = read_wire(request.paths.wire, request.attempt)
+    unanswered = unanswered_calls(wire.requests, wire.replies, reading.calls)
+    verdict = close_attempt(request.spec, request.asked, samples, state, closed.in_flight_known, at_once, unanswered)
     dataset = request.paths.attempt_dataset(request.attempt)
     record = AttemptRecord(
         attempt=request.attempt,
@@ -147,7 +149,7 @@ def close(
         adopted=None if survived else f"process {os.getpid()} on {socket.gethostname()}",
         error=fault,
         images={**pinned_images(request.spec), **(images or {})},
-        wire=_wire(request, reading),
+        wire=_wire(request, wire, reading),
         load=load,
         concurrency_reached=reading.concurrency_reached,
         versions={
@@ -180,11 +182,10 @@ def _reading(backend: Backend, closed: ClosedLog) -> tuple[LogReading, Fault | N
         return nothing, Fault("CorruptLog", str(error))
 
 
-def _wire(request: AttemptRequest, reading: LogReading) -> WireCheck | None:
+def _wire(request: AttemptRequest, lines: WireLines, reading: LogReading) -> WireCheck | None:
     """Compare what left with the plan; recorded answers leave nothing."""
     if request.spec.provider == "replay":
         return None
-    lines = read_wire(request.paths.wire, request.attempt)
     return replace(check_wire(request.spec, lines.requests, lines.replies, reading.calls), sha256=lines.sha256)
 
 

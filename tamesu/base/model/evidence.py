@@ -61,7 +61,8 @@ class SampleEvidence:
 
     `interrupted` says that it neither finished nor failed by itself; `in_flight` that it was cut by an
     uncontrolled death. `calls_without_usage` counts replies that stated no usage; `usage_problem` is a line
-    about token counts that cannot be, which leave `usage` None.
+    about token counts that cannot be, which leave `usage` None. `no_content` says that the last reply's message had
+    no content at all.
     """
 
     item: str
@@ -76,6 +77,7 @@ class SampleEvidence:
     in_flight: bool = False
     calls_without_usage: int = 0
     usage_problem: str | None = None
+    no_content: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -134,7 +136,7 @@ class ScoreRecord:
 
 
 ItemState = Literal["complete", "failed"]
-AnswerState = Literal["text", "empty", "truncated", "filtered", "none"]
+AnswerState = Literal["text", "empty", "absent", "truncated", "truncated_empty", "filtered", "none"]
 
 
 @dataclass(frozen=True, slots=True)

@@ -9,6 +9,8 @@ from typing import Literal
 from tamesu.base.canonical import Json
 
 Way = Literal["http", "call"]
+UNREACHED = "Unreached"  # the error of a request that never left, as no connection came about
+NO_CONTENT = "tamesu_no_content"  # says in an output's metadata that the reply's message had no content at all
 
 
 @dataclass(frozen=True, slots=True)
@@ -39,7 +41,7 @@ class WireReply:
     """One line of wire.jsonl, written when the reply to request `id` is here, or will never be.
 
     `served` is the model that the reply names. `server_ms` is the server's own time where it tells it.
-    `redirects` counts the hops that led to the reply; `error` is a class name.
+    `redirects` counts the hops that led to the reply; `error` names why there is none, or why it is no answer.
     """
 
     id: int

@@ -71,14 +71,14 @@ DELIVERY = (
         "truncated_rate",
         "Share of all planned items whose answer was cut off at the token limit.",
         "rate",
-        rate_of(lambda row: row.answer == "truncated"),
+        rate_of(lambda row: row.answer in {"truncated", "truncated_empty"}),
         better="lower",
     ),
     Metric(
         "empty_rate",
         "Share of all planned items whose answer was empty.",
         "rate",
-        rate_of(lambda row: row.answer == "empty"),
+        rate_of(lambda row: row.answer in {"empty", "absent", "truncated_empty"}),
         better="lower",
     ),
     Metric(

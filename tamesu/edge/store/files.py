@@ -102,6 +102,14 @@ def whole_lines(content: bytes) -> list[bytes]:
     return [line for line in lines[:-1] if line.strip()]
 
 
+def drop_torn_line(path: Path) -> None:
+    """Cut off what a death left behind the last line break, so that the next line does not join it."""
+    if path.exists():
+        content = path.read_bytes()
+        if content and not content.endswith(b"\n"):
+            os.truncate(path, content.rfind(b"\n") + 1)
+
+
 def append_unsynced(path: Path, line: bytes) -> None:
     """Append one line in a single write, without waiting for the disk. Raises StorageFull."""
     with full_disk_named(path):

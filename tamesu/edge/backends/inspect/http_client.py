@@ -4,12 +4,14 @@ from __future__ import annotations
 
 import zlib
 from collections.abc import AsyncIterator, Sequence
-from typing import cast
+from typing import Any, cast
 from urllib.parse import urljoin
 
 import httpx2
 
+from tamesu.base.model.wire import UNREACHED
 from tamesu.core.base_url import split_base_url
+from tamesu.core.reply_shape import lacks_content, reply_problem
 from tamesu.core.served_model import served_model
 from tamesu.core.wire_body import reduce_body
 from tamesu.edge.backends.inspect.wire_log import Reply, WireLog
@@ -30,7 +32,8 @@ def observed_client(access: Access, wire: WireLog, timeout_seconds: float) -> ht
     """Return a client for the calls of one attempt; Inspect ends a call first, so that one layer decides."""
     observer = Observer(wire, access.secrets)
     url = access.base_url
-    return httpx2.AsyncClient(
+    return _Client(
+        observer,
         timeout=httpx2.Timeout(timeout_seconds + _BEYOND_TIMEOUT_SECONDS, connect=_CONNECT_SECONDS),
         limits=httpx2.Limits(max_connections=_MOST_CONNECTIONS, max_keepalive_connections=_MOST_CONNECTIONS),
         follow_redirects=True,
@@ -39,6 +42,21 @@ def observed_client(access: Access, wire: WireLog, timeout_seconds: float) -> ht
         auth=None if url is None or url.user is None else (url.user, url.password or ""),
         event_hooks={"request": [observer.on_request], "response": [observer.on_response]},
     )
+
+
+class _Client(httpx2.AsyncClient):
+    """A client that tells requests without a connection from those that may have been worked on."""
+
+    def __init__(self, observer: Observer, **settings: Any) -> None:
+        super().__init__(**settings)
+        self._observer = observer
+
+    async def send(self, request: httpx2.Request, **how: Any) -> httpx2.Response:
+        try:
+            return await super().send(request, **how)
+        except (httpx2.ConnectError, httpx2.ConnectTimeout, httpx2.PoolTimeout):
+            self._observer.unreached(request)
+            raise
 
 
 class Observer:
@@ -53,6 +71,10 @@ class Observer:
         if _ID not in request.extensions:
             content = await request.aread()
             request.extensions[_ID] = self._wire.sent("http", request.url.path, reduce_body(content))
+
+    def unreached(self, request: httpx2.Request) -> None:
+        if _ID in request.extensions:
+            self._wire.unreached(request.extensions[_ID], UNREACHED)
 
     async def on_response(self, response: httpx2.Response) -> None:
         """Let a redirect go on within its origin, a bounded number of times; watch the body of any other reply."""
@@ -74,12 +96,16 @@ class Observer:
     def finish(self, response: httpx2.Response, content: bytes, hops: int) -> None:
         headers = response.headers
         ok = 200 <= response.status_code < 300
+        path = response.request.url.path
+        whole = ok and len(content) < _KEPT_BYTES
         reply = Reply(
             status=response.status_code,
             served=served_model(content) if ok else None,
             server_ms=_number(next((headers[name] for name in _SERVER_TIMES if name in headers), None)),
             request_id=next((headers[name] for name in _REQUEST_IDS if name in headers), None),
             redirects=hops,
+            problem=reply_problem(path, content) if whole else None,
+            no_content=whole and lacks_content(path, content),
         )
         self._wire.answered(response.request.extensions[_ID], reply)
 

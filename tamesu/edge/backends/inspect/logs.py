@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ast
 import math
+import re
 from collections import Counter
 from collections.abc import Iterable, Iterator
 from datetime import datetime
@@ -22,7 +23,7 @@ from inspect_ai.scorer import CORRECT, INCORRECT, NOANSWER, PARTIAL, Score, valu
 
 from tamesu.base.errors import FrameworkFault, ImpossibleUsage
 from tamesu.base.model.evidence import Fault, SampleEvidence, SampleScore, Usage
-from tamesu.base.model.wire import ModelCalls
+from tamesu.base.model.wire import NO_CONTENT, ModelCalls
 from tamesu.core.pricing import samples_at_once
 from tamesu.core.usage import from_inspect, total_usage
 from tamesu.edge.backends.protocol import LogReading
@@ -30,6 +31,8 @@ from tamesu.edge.backends.protocol import LogReading
 _PIECE = 100
 _WORDS = frozenset({"yes", "no", "true", "false"})
 _LETTERS = frozenset({CORRECT, INCORRECT, PARTIAL, NOANSWER})
+_EXHAUSTED = re.compile(r"RetryError\(<Future at 0x[0-9a-f]+ state=finished raised (\w+)>\)")
+_CANCELLED = "RuntimeError('model call cancelled')"
 _to_float = value_to_float()
 
 
@@ -63,7 +66,7 @@ def sample_evidence(sample: EvalSample) -> SampleEvidence:
 
 
 class _CallCounts:
-    """Answered model calls by item, and those of other models than the run's."""
+    """Answered model calls by item, and all of other models than the run's."""
 
     def __init__(self, model: str) -> None:
         self._model = model
@@ -72,12 +75,10 @@ class _CallCounts:
 
     def add(self, item: str, events: Iterable[ModelEvent]) -> None:
         for event in events:
-            if event.pending or event.error is not None:
-                continue
-            if event.model == self._model:
-                self.answered[item] += 1
-            else:
+            if event.model != self._model:
                 self.others[event.model] += 1
+            elif not event.pending and event.error is None:
+                self.answered[item] += 1
 
 
 def _samples(path: Path, keys: list[tuple[str | int, int]]) -> Iterator[EvalSample]:
@@ -99,7 +100,7 @@ def _evidence(
     return SampleEvidence(
         item=str(sample.id),
         scores=tuple(_scores(sample.scores or {})),
-        error=None if sample.error is None else _fault(sample.error.message),
+        error=_never_answered(sample, events) if sample.error is None else _sample_fault(sample.error.message, events),
         usage=usage,
         stop_reason=str(choices[0].stop_reason) if choices else None,
         answered=bool(choices and (choices[0].message.text.strip() or choices[0].message.tool_calls)),
@@ -109,6 +110,7 @@ def _evidence(
         in_flight=in_flight,
         calls_without_usage=sum(_states_no_usage(event) for event in events),
         usage_problem=usage_problem,
+        no_content=bool(sample.output and (sample.output.metadata or {}).get(NO_CONTENT)),
     )
 
 
@@ -118,7 +120,31 @@ def _was_cancelled(sample: EvalSample) -> bool:
 
 def _states_no_usage(event: ModelEvent) -> bool:
     """A reply arrived and says nothing about tokens; what failed is told by its error."""
-    return not event.pending and event.error is None and bool(event.output.choices) and event.output.usage is None
+    if event.pending or event.error is not None or not event.output.choices:
+        return False
+    usage = event.output.usage
+    return usage is None or (usage.total_tokens == 0 and usage.input_tokens == 0 and usage.output_tokens == 0)
+
+
+def _sample_fault(message: str, events: list[ModelEvent]) -> Fault:
+    """Return why a sample failed; of exhausted retries the last call tells it, which the error itself does not."""
+    exhausted = _EXHAUSTED.fullmatch(message.strip())
+    return _fault(message) if exhausted is None else Fault(exhausted[1], _told_of_calls(events))
+
+
+def _never_answered(sample: EvalSample, events: list[ModelEvent]) -> Fault | None:
+    """A limit that ended a sample while its endpoint only refused says nothing about the model."""
+    refused = [event for event in events if event.error is not None and event.error != _CANCELLED]
+    if sample.limit is None or not refused or any(event.error is None and not event.pending for event in events):
+        return None
+    return Fault("NoAnswer", f"{sample.limit.type} limit, {_told_of_calls(refused)}")
+
+
+def _told_of_calls(events: list[ModelEvent]) -> str:
+    errors = [event.error for event in events if event.error is not None]
+    last = _fault(errors[-1]) if errors else Fault("", "")
+    plain = last.message if last.type != "AttemptTimeoutError" else "no answer within timeout_seconds"
+    return f"{len(errors)} call{'s' * (len(errors) != 1)} failed, the last with: {plain}"
 
 
 def _fault(message: str) -> Fault:

@@ -9,12 +9,16 @@ from typing import Any
 from inspect_ai.log._samples import sample_active
 from inspect_ai.model import Model, ModelCall, ModelOutput
 
-from tamesu.base.model.wire import Way
+from tamesu.base.model.wire import NO_CONTENT, Way
 from tamesu.core.wire_body import reduce_fields
 from tamesu.edge.backends.inspect.wire_log import Reply, WireLog
 
 _OK = 200
 _FAILED = 599  # no status is told; some client or server error
+
+
+class UnusableReply(Exception):
+    """A reply of status 200 that is no answer; not retried within an attempt, as it says nothing of waiting."""
 
 
 def observe(model: Model, wire: WireLog, way: Way) -> None:
@@ -26,13 +30,30 @@ def observe(model: Model, wire: WireLog, way: Way) -> None:
 
     @functools.wraps(inner)
     async def generate(*args: Any, **kwargs: Any) -> Any:
-        with wire.call(_running_item()):
-            result = await inner(*args, **kwargs)
+        with wire.call(_running_item()) as call:
+            try:
+                result = await inner(*args, **kwargs)
+            except Exception as error:
+                # what a client says of a reply that is no answer helps nobody
+                if call.problem is not None:
+                    raise UnusableReply(call.problem.text) from error
+                raise
+            if call.problem is not None:
+                raise UnusableReply(call.problem.text)
             if way == "call":
                 _record(wire, result)
+            elif call.no_content:
+                _mark(result)
             return result
 
     model.api.generate = generate  # type: ignore[method-assign]
+
+
+def _mark(result: Any) -> None:
+    """Say in the output, and so in the log, that the reply had no content: clients make it an empty text."""
+    output = result[0] if isinstance(result, tuple) else result
+    if isinstance(output, ModelOutput):
+        output.metadata = {**(output.metadata or {}), NO_CONTENT: True}
 
 
 def _running_item() -> str | None:

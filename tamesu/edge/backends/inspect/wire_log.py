@@ -14,19 +14,25 @@ from pathlib import Path
 import msgspec
 
 from tamesu.base.model.wire import Way, WireReply, WireRequest
+from tamesu.core.reply_shape import ReplyProblem
 from tamesu.core.wire_body import ReducedBody
-from tamesu.edge.store.files import append_unsynced
+from tamesu.edge.store.files import append_unsynced, drop_torn_line
 
 _LONGEST = 200
 
 
 @dataclass(slots=True)
 class Call:
-    """A model call under way: its number, the item it is for, and its requests without a reply yet."""
+    """A model call under way: its number, the item it is for, its requests without a reply yet.
+
+    `problem` says why its last reply is no answer, `no_content` that the message of that reply has none.
+    """
 
     number: int
     item: str | None
     open: dict[int, float] = field(default_factory=dict)
+    problem: ReplyProblem | None = None
+    no_content: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -38,12 +44,15 @@ class Reply:
     server_ms: float | None = None
     request_id: str | None = None
     redirects: int = 0
+    problem: ReplyProblem | None = None
+    no_content: bool = False
 
 
 class WireLog:
     """Appends the lines of one attempt; a request that cannot be recorded must not leave, so errors are raised."""
 
     def __init__(self, path: Path, attempt: int) -> None:
+        drop_torn_line(path)
         self._path = path
         self._attempt = attempt
         self._requests = itertools.count(1)
@@ -90,8 +99,17 @@ class WireLog:
 
     def answered(self, request: int, reply: Reply) -> None:
         """Record the reply to a request; a second one does not count."""
+        call = self._current.get()
+        if call is not None:
+            call.problem, call.no_content = reply.problem, reply.no_content
+        place = self._open(call)
+        error = None if reply.problem is None else reply.problem.name
+        self._answered(place if request in place else self._outside, request, reply, error)
+
+    def unreached(self, request: int, error: str) -> None:
+        """Record that a request never left, as no connection came about."""
         place = self._open(self._current.get())
-        self._answered(place if request in place else self._outside, request, reply, None)
+        self._answered(place if request in place else self._outside, request, None, error)
 
     def _open(self, call: Call | None) -> dict[int, float]:
         return self._outside if call is None else call.open
