@@ -11,6 +11,7 @@ from dataclasses import dataclass
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from typing import Any
 
+from tamesu.core.probe import PROBE_PROMPT
 from tests.servers.replies import Asked, Reply, encode
 
 Answer = Callable[[Asked], Reply]
@@ -39,17 +40,19 @@ class _Http(ThreadingHTTPServer):
 class ModelServer:
     """Serves as a context manager; `answer` decides replies, `models` is what it lists, `metrics` what vLLM would say.
 
-    `other` is asked first for anything but an answer: a path mapped to status, headers and body.
+    `probe` answers the tiny requests of a preflight, which are kept apart in `probes`. `other` is asked first for anything but an answer: a path mapped to status, headers and body.
     """
 
     def __init__(
         self,
         answer: Answer | Reply = Reply(),  # noqa: B008
+        probe: Answer | Reply = Reply(),  # noqa: B008
         models: tuple[str, ...] = (),
         metrics: str | None = None,
         other: Callable[[Received], tuple[int, Mapping[str, str], bytes] | None] | None = None,
     ) -> None:
-        self._answer: Answer = (lambda _: answer) if isinstance(answer, Reply) else answer
+        self._answer = _answering(answer)
+        self._probe = _answering(probe)
         self.models = models
         self.metrics = metrics
         self._other = other
@@ -57,6 +60,7 @@ class ModelServer:
         self._ended = threading.Event()
         self.requests: list[Received] = []
         self.asked: list[Asked] = []
+        self.probes: list[Asked] = []
         self.in_flight = 0
         self.peak_in_flight = 0
         self._tries: Counter[str] = Counter()
@@ -129,16 +133,16 @@ class ModelServer:
         prompt = _prompt(body)
         in_path = _GENERATE.search(received.path)
         model = str(body.get("model") or (in_path[1] if in_path else ""))
+        is_probe = prompt == PROBE_PROMPT
         with self._lock:
             self._tries[prompt] += 1
-            asked = Asked(
-                len(self.asked) + 1, self._tries[prompt], received.path, body, prompt, model, received.headers
-            )
-            self.asked.append(asked)
+            place = self.probes if is_probe else self.asked
+            asked = Asked(len(place) + 1, self._tries[prompt], received.path, body, prompt, model, received.headers)
+            place.append(asked)
             self.in_flight += 1
             self.peak_in_flight = max(self.peak_in_flight, self.in_flight)
         try:
-            reply = self._answer(asked)
+            reply = self._probe(asked) if is_probe else self._answer(asked)
             if reply.silent:
                 self._ended.wait(_LONGEST_WAIT)
                 return
@@ -149,6 +153,10 @@ class ModelServer:
         finally:
             with self._lock:
                 self.in_flight -= 1
+
+
+def _answering(answer: Answer | Reply) -> Answer:
+    return (lambda _: answer) if isinstance(answer, Reply) else answer
 
 
 def _send(handler: BaseHTTPRequestHandler, status: int, headers: Mapping[str, str], body: bytes) -> None:
