@@ -5,6 +5,7 @@ from __future__ import annotations
 import click
 
 from tamesu.base.errors import UnknownName
+from tamesu.cli.config_dir import config_dir_option
 from tamesu.cli.plan_json import plan_json
 from tamesu.cli.plan_text import show_overview, show_plan
 from tamesu.cli.session import chosen, emit_json, project_here
@@ -16,6 +17,7 @@ from tamesu.stages.sizing import size_eval
 
 @click.command()
 @click.argument("name", required=False)
+@config_dir_option
 @click.option("--prompt", "arm", default="", help="Show the first item of this arm in full.")
 @click.option("--json", "as_json", is_flag=True, help="Print the plan as JSON; schemas/output/plan.schema.json.")
 def plan(name: str | None, arm: str, as_json: bool) -> None:

@@ -10,6 +10,7 @@ import click
 
 from tamesu.base.model.endpoint import Check, PreflightRecord
 from tamesu.base.model.manifest import EvalRef
+from tamesu.cli.config_dir import config_dir_option
 from tamesu.cli.session import chosen, emit_json, project_here, say, warn
 from tamesu.stages.preflight import Hands, Wish, preflight_eval, survey
 from tamesu.stages.preflight_hands import hands_of
@@ -22,6 +23,7 @@ _INDENT = " " * 9
 
 @click.command(short_help="Check everything before money is spent.")
 @click.argument("name", required=False)
+@config_dir_option
 @click.option("--json", "as_json", is_flag=True, help="Print as JSON; schemas/output/preflight.schema.json.")
 @click.option("--wait-idle", type=_SECONDS, default=0.0, metavar="SECONDS", help="Wait for a busy engine.")
 @click.option("--warm-up", type=_SECONDS, default=120.0, metavar="SECONDS", help="Wait for a cold endpoint.")

@@ -11,6 +11,7 @@ import click
 from tamesu.base.errors import UsageError
 from tamesu.base.model.manifest import EvalRef
 from tamesu.base.model.workflow import WorkflowPlan
+from tamesu.cli.config_dir import config_dir_option
 from tamesu.cli.outcome import outcomes, show_outcome
 from tamesu.cli.outcome_json import outcome_json
 from tamesu.cli.progress import Display, chosen_display, say_json
@@ -36,6 +37,7 @@ _json_option = click.option(
 
 @click.command(short_help="Work off what is owed, up to the budget.")
 @click.argument("name", required=False)
+@config_dir_option
 @_pay_option
 @_json_option
 @click.option("--dry-run", is_flag=True, help="Check everything that `tamesu preflight` checks, then stop.")
@@ -53,6 +55,7 @@ def run(name: str | None, pay_usd: float | None, as_json: bool, dry_run: bool) -
 
 @click.command(short_help="Go on with partial runs; --again asks failures once more.")
 @click.argument("name", required=False)
+@config_dir_option
 @click.option("--again", is_flag=True, help="Ask items once more that are final by failure.")
 @_pay_option
 @_json_option

@@ -40,7 +40,8 @@ class _Http(ThreadingHTTPServer):
 class ModelServer:
     """Serves as a context manager; `answer` decides replies, `models` is what it lists, `metrics` what vLLM would say.
 
-    `probe` answers the tiny requests of a preflight, which are kept apart in `probes`. `other` is asked first for anything but an answer: a path mapped to status, headers and body.
+    `probe` answers the tiny requests of a preflight, which are kept apart in `probes`. `other` is asked first for
+    everything and returns status, headers and body, or None.
     """
 
     def __init__(
