@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 
 from rich.box import SIMPLE_HEAD
 from rich.console import Console
 from rich.table import Table
 
 from tamesu.base.model.manifest import EvalRef
+from tamesu.cli.plan_text import found_lines
 from tamesu.cli.session import say
 from tamesu.core.metrics.definition import MetricValue
 from tamesu.core.planning import Grouping, Retries
@@ -20,14 +21,19 @@ from tamesu.stages.summary import summarise_eval
 from tamesu.stages.workflow import slot_line
 
 
-def show_outcome(project: Project, refs: Sequence[EvalRef]) -> bool:
-    """Print where each eval stands now; return whether a run is not banked."""
+def show_outcome(project: Project, refs: Sequence[EvalRef], worked: Collection[str] = ()) -> bool:
+    """Print where each eval stands now; return whether a run is not banked.
+
+    `worked` are the runs of this invocation: what was edited meanwhile made them stale, which is told.
+    """
     cache = digest_cache(project)
     incomplete = False
     for ref in refs:
         planned = plan_eval(project, ref, Grouping.BATCHED, Retries.BOUNDED, cache)
         summary = summarise_eval(project, planned, cache)
         _show_table(summary)
+        for line in found_lines([found for found in planned.plan.found if found.run_id in worked]):
+            say(f"edited meanwhile: this invocation measured the frozen copy; {line}")
         for slot in planned.plan.incomplete:
             incomplete = True
             say(f"not banked: {slot_line(slot)}")

@@ -20,9 +20,10 @@ from tamesu.base.model.manifest import EvalRef
 from tamesu.base.model.workflow import WorkflowPlan
 from tamesu.cli.outcome import show_outcome
 from tamesu.cli.session import chosen, project_here, say, warn
+from tamesu.core.aftermath import describe
 from tamesu.core.planning import Grouping, Retries
 from tamesu.edge.backends.protocol import backend
-from tamesu.edge.store.locks import Presence, describe
+from tamesu.edge.store.locks import Presence
 from tamesu.edge.store.paths import Project
 from tamesu.stages.attempts import left_open, sweep
 from tamesu.stages.lock import lock_missing
@@ -62,6 +63,7 @@ def _work_off(name: str | None, pay_usd: float | None, retries: Retries) -> None
             sweep(project, backend("inspect"), ref)
     lock_missing(project, refs, say)
     plan = _plan(project, refs, retries, ceiling, name)
+    worked = {run for launch in plan.launches for run in launch.runs}
     ended = Ended(0, 0)
     if plan.launches or any(one.stale for one in plan.evals):
         ended = _snakemake(project, plan, save_plan(project, plan))
@@ -72,7 +74,8 @@ def _work_off(name: str | None, pay_usd: float | None, retries: Retries) -> None
             ended = _snakemake(project, plan, save_plan(project, plan))
     if ended.disk_full:
         raise SystemExit(2)
-    incomplete = show_outcome(project, [project.find_ref(one.name) for one in plan.evals]) or bool(plan.left_out)
+    refs = tuple(project.find_ref(one.name) for one in plan.evals)
+    incomplete = show_outcome(project, refs, worked) or bool(plan.left_out)
     if ended.interrupted:
         raise SystemExit(ended.interrupted)
     if incomplete or ended.failed:
@@ -167,16 +170,22 @@ def _snakemake(project: Project, plan: WorkflowPlan, plan_file: Path) -> Ended:
             interrupted = _wait(child)
         finally:
             presence.close()
-    return Ended(interrupted, child.returncode, _tell_errors(told, project, child.returncode))
+    full = _tell_errors(told, project, child.returncode, wanted=interrupted != 0)
+    return Ended(interrupted, child.returncode, full)
 
 
-def _tell_errors(told: Path, project: Project, code: int) -> bool:
-    """Print the one-line errors of the jobs, or Snakemake's own reason; return whether the disk was full."""
+def _tell_errors(told: Path, project: Project, code: int, wanted: bool) -> bool:
+    """Print the one-line errors of the jobs, or Snakemake's own reason; return whether the disk was full.
+
+    An end that was `wanted` is no error, so that Snakemake's words about it are left out.
+    """
     lines = told.read_text(encoding="utf-8", errors="replace").splitlines()
     own = dict.fromkeys(line.removeprefix("tamesu: ") for line in lines if line.startswith("tamesu: "))
     full = code != 0 and any("No space left on device" in line or "the disk is full" in line for line in lines)
     if full and not any("the disk is full" in line for line in own):
         own["the disk is full; free space and run again, nothing that was finished is lost"] = None
+    if code != 0 and not own and wanted:
+        return full
     if code != 0 and not own:
         reasons = [line.strip() for line in lines if re.match(r"\s*[\w.]*(Error|Exception)\b", line)]
         own[f"Snakemake failed: {reasons[-1] if reasons else 'no reason given'}"] = None

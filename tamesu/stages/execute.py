@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from contextlib import ExitStack
+from contextlib import ExitStack, suppress
 from dataclasses import dataclass
 
-from tamesu.base.errors import BudgetRefused, PaymentNeeded, Refused, RunHeld, StorageFull, UsageError
+from tamesu.base.errors import BudgetRefused, NotVisible, PaymentNeeded, Refused, RunHeld, StorageFull, UsageError
 from tamesu.base.model.evidence import AttemptRecord, Fault, RunRecord
 from tamesu.base.model.manifest import EvalRef
 from tamesu.base.model.plan import RunSpec
@@ -16,8 +16,8 @@ from tamesu.edge.backends.protocol import Backend, backend
 from tamesu.edge.credentials import Access
 from tamesu.edge.store.evidence import read_attempts
 from tamesu.edge.store.locks import held
-from tamesu.edge.store.places import places_held
 from tamesu.edge.store.paths import Project, RunPaths
+from tamesu.edge.store.places import places_held
 from tamesu.edge.store.records import read_record
 from tamesu.stages.access import read_accesses
 from tamesu.stages.attempts import Invocation, adopt, begin, close, make_request, reserve, sweep
@@ -60,7 +60,7 @@ def execute_launch(
         for spec in specs:
             try:
                 _execute_run(project, engine, spec, order, accesses.get(spec.provider), tell)
-            except (PaymentNeeded, BudgetRefused, RunHeld) as error:
+            except (PaymentNeeded, BudgetRefused, RunHeld, NotVisible) as error:
                 warn(str(error))
 
 
@@ -158,7 +158,7 @@ def ingest_launch(project: Project, order: LaunchOrder) -> None:
     engine = backend(specs[0].backend)
     engine.isolate(project.state / "launches" / order.id)
     for spec in specs:
-        with held(project.lock(spec.run_id), spec.run_id, _RUN_PATIENCE_SECONDS):
+        with held(project.lock(spec.run_id), spec.run_id, _RUN_PATIENCE_SECONDS), suppress(NotVisible):
             adopt(project, engine, spec)
             if any(read_attempts(paths.run(spec.run_id))):
                 ingest_run(project, engine, spec, Extent.NEW)

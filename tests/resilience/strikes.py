@@ -124,7 +124,8 @@ class Arena:
         if strike.way == "kill":
             if victims[0].pid == run.process.pid:
                 run.process.kill()
-            return kill([one for one in victims if one.pid != run.process.pid])
+            kill([one for one in victims if one.pid != run.process.pid])
+            return
         _send(victims, strike.way)
         if strike.way == "int twice":
             with suppress(subprocess.TimeoutExpired):

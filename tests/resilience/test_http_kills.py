@@ -1,6 +1,6 @@
 """Signals over real HTTP: at seeded moments, to each process, the next run goes on and the books say what it cost.
 
-A moment is what the model server has seen: so many replies were let through, so many more requests arrived and are held.
+A moment is what the model server has seen: so many replies were let through, so many more requests are held.
 """
 
 from __future__ import annotations
@@ -97,8 +97,8 @@ def test_a_run_struck_once_goes_on(tmp_path: Path, launcher: Launcher, way: str)
 
 
 def assert_all_holds(arena: Arena, undisturbed: Undisturbed) -> None:
-    report = [f"{one.strike}: {one.code}, asked again {again}" for one, again in zip(arena.struck, asked_again(arena))]
-    print("\n".join(report))
+    for struck, again in zip(arena.struck, asked_again(arena), strict=True):
+        print(f"{struck.strike}: {struck.code}, asked again {again}")
     assert undisturbed.facts == facts(arena.project)
     assert undisturbed.leaderboard == leaderboard(arena.project)
     assert_each_strike_is_told(arena)
@@ -116,7 +116,7 @@ def asked_again(arena: Arena) -> list[int]:
 
 
 def assert_each_strike_is_told(arena: Arena) -> None:
-    """Each invocation left one attempt, whose state, tries and losses say how it ended; nothing logged is asked again."""
+    """Each invocation left one attempt, whose state and tries say how it ended; nothing logged is asked again."""
     records = attempts(arena.project.eval)
     working = [struck for struck in arena.struck if struck.asked]
     assert len(working) == len(records)

@@ -45,9 +45,9 @@ from inspect_ai.util._sandbox.environment import resolve_sandbox_environment
 
 from tamesu.base.model.plan import Price, PriceTier
 from tamesu.core.parameters import CONFIG_FIELDS, OWN, REFUSED, split_parameters
-from tamesu.edge.backends.inspect.models import register_price
 from tamesu.edge.backends.inspect.isolation import kept_environment
 from tamesu.edge.backends.inspect.logs import score_number
+from tamesu.edge.backends.inspect.models import register_price
 from tamesu.edge.documents.sandboxes import FOUND_BY_INSPECT
 from tests.factories import make_spec
 from tests.ingest.lab import lab, log_path, run_yml, turn
