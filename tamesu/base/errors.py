@@ -17,6 +17,7 @@ TamesuError                 2
 |   `-- ImpossibleUsage     1   token counts or a cost that cannot be
 |-- ContainerFault          2   no Docker client or engine, or an image that cannot be had
 |-- RunHeld                 1   another live process holds the run
+|-- NotVisible              1   evidence that must be there and is not seen yet
 `-- StorageFull             2   the disk is full
 """
 
@@ -135,6 +136,12 @@ class ContainerFault(TamesuError):
 
 class RunHeld(TamesuError):
     """Another live process holds the run."""
+
+    exit_code = 1
+
+
+class NotVisible(TamesuError):
+    """Evidence that must lie somewhere is not seen yet, as on a network file system."""
 
     exit_code = 1
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 
 from rich.box import SIMPLE_HEAD
@@ -10,6 +10,7 @@ from rich.console import Console
 from rich.table import Table
 
 from tamesu.base.model.manifest import EvalRef
+from tamesu.cli.plan_text import found_lines
 from tamesu.cli.session import say
 from tamesu.core.metrics.definition import MetricValue
 from tamesu.core.planning import Grouping, Retries
@@ -23,11 +24,15 @@ from tamesu.stages.workflow import slot_line
 
 @dataclass(frozen=True, slots=True)
 class EvalOutcome:
-    """Where an eval stands now; `files` are its views, as POSIX paths relative to the project."""
+    """Where an eval stands now; `files` are its views, as POSIX paths relative to the project.
+
+    `edited` are lines about runs of this invocation that an edit made stale meanwhile.
+    """
 
     planned: Planned
     summary: EvalSummary
     files: tuple[str, ...]
+    edited: tuple[str, ...] = ()
 
     @property
     def incomplete(self) -> bool:
@@ -35,16 +40,17 @@ class EvalOutcome:
         return bool(self.planned.plan.incomplete)
 
 
-def outcomes(project: Project, refs: Sequence[EvalRef]) -> tuple[EvalOutcome, ...]:
-    """Return where each eval stands now."""
+def outcomes(project: Project, refs: Sequence[EvalRef], worked: Collection[str] = ()) -> tuple[EvalOutcome, ...]:
+    """Return where each eval stands now; `worked` are the runs of this invocation."""
     cache = digest_cache(project)
     found = []
     for ref in refs:
         planned = plan_eval(project, ref, Grouping.BATCHED, Retries.BOUNDED, cache)
+        edited = tuple(found_lines([one for one in planned.plan.found if one.run_id in worked]))
         paths = project.eval(ref)
         views = (paths.report, paths.leaderboard, paths.items_csv, project.page(ref))
         files = tuple(project.relative(path) for path in views if path.exists())
-        found.append(EvalOutcome(planned, summarise_eval(project, planned, cache), files))
+        found.append(EvalOutcome(planned, summarise_eval(project, planned, cache), files, edited))
     cache.save()
     return tuple(found)
 
@@ -53,6 +59,8 @@ def show_outcome(found: Sequence[EvalOutcome]) -> None:
     """Print where each eval stands now, what is not banked, and where the files are."""
     for one in found:
         _show_table(one.summary)
+        for line in one.edited:
+            say(f"edited meanwhile: this invocation measured the frozen copy; {line}")
         for slot in one.planned.plan.incomplete:
             say(f"not banked: {slot_line(slot)}")
         for file in one.files:

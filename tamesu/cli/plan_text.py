@@ -5,12 +5,12 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from itertools import groupby
 
-from tamesu.base.model.plan import EvalPlan, FoundRun, Slot, SlotState
+from tamesu.base.model.plan import EvalPlan, FoundRun, Slot, SlotState, Stray
 from tamesu.base.model.sizing import Forecast, Pace, Precision, Sizing
 from tamesu.cli.session import say
 from tamesu.cli.tables import show_table
+from tamesu.core.aftermath import describe
 from tamesu.core.pace import KNOWN_SPREAD
-from tamesu.edge.store.locks import describe
 from tamesu.stages.plan import Planned
 from tamesu.stages.workflow import slot_line
 
@@ -190,7 +190,7 @@ def _shortened(lines: Sequence[str], arm: str) -> Iterator[str]:
 
 
 def _notes(plan: EvalPlan) -> Iterator[str]:
-    yield from _found_lines(plan.found)
+    yield from found_lines(plan.found)
     if plan.policy_changed:
         yield f"policy changed after the evidence existed (was, now): {plan.policy_changed}"
     absent = sum(slot.logs_absent for slot in plan.slots)
@@ -200,13 +200,19 @@ def _notes(plan: EvalPlan) -> Iterator[str]:
         if slot.holder is not None:
             yield f"running: {slot.spec.run_id} is held by {describe(slot.holder)}"
     for stray in plan.strays:
-        yield f"running: {stray.run_id} is held by {describe(stray.holder)}; it is not in the plan"
+        yield f"running: {stray.run_id} is held by {describe(stray.holder)}; {_edits(stray)}"
     for blocker in plan.blockers:
         yield f"blocked: {blocker}"
 
 
-def _found_lines(found: Sequence[FoundRun]) -> Iterator[str]:
-    """One line per cause, since one edit makes many runs stale."""
+def _edits(stray: Stray) -> str:
+    if not stray.edits:
+        return "it is not in the plan"
+    return f"edited since it was frozen: {'; '.join(stray.edits)}; it measures its frozen copy and will be stale"
+
+
+def found_lines(found: Sequence[FoundRun]) -> Iterator[str]:
+    """Return one line per cause, since one edit makes many runs stale."""
     ordered = sorted(found, key=_kind_of)
     for (kind, causes, _), runs in groupby(ordered, key=_kind_of):
         members = list(runs)

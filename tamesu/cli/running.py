@@ -83,10 +83,11 @@ def _ceiling(pay_usd: float | None) -> float:
 
 @dataclass(frozen=True, slots=True)
 class _Worked:
-    """The last plan that was worked off, and how Snakemake ended."""
+    """The last plan that was worked off, how Snakemake ended, and the runs that this invocation worked on."""
 
     plan: WorkflowPlan
     ended: Ended
+    runs: frozenset[str]
 
 
 def _work_off(order: _Order, as_json: bool) -> None:
@@ -100,7 +101,11 @@ def _work_off(order: _Order, as_json: bool) -> None:
     lock_missing(project, refs, display.say)
     worked = _worked(project, refs, order, display)
     plan = worked.plan
-    found = () if worked.ended.disk_full else outcomes(project, [project.find_ref(one.name) for one in plan.evals])
+    found = (
+        ()
+        if worked.ended.disk_full
+        else outcomes(project, [project.find_ref(one.name) for one in plan.evals], worked.runs)
+    )
     incomplete = any(one.incomplete for one in found) or bool(plan.left_out)
     code = _exit_code(worked.ended, incomplete)
     if as_json:
@@ -118,15 +123,21 @@ def _worked(project: Project, refs: Sequence[EvalRef], order: _Order, display: D
         return startable(project, refs, order.retries, order.ceiling, order.name, display.say)
 
     plan = planned()
+    runs = _runs(plan)
     ended = Ended(0, 0)
     if plan.launches or any(one.stale for one in plan.evals):
         ended = run_snakemake(project, plan, save_plan(project, plan), display)
     if any(launch.mode == "ingest" for launch in plan.launches) and ended == Ended(0, 0):
         # what an earlier process left is judged only now; what still owes something is worked off as well
         plan = planned()
+        runs |= _runs(plan)
         if plan.launches:
             ended = run_snakemake(project, plan, save_plan(project, plan), display)
-    return _Worked(plan, ended)
+    return _Worked(plan, ended, runs)
+
+
+def _runs(plan: WorkflowPlan) -> frozenset[str]:
+    return frozenset(run for launch in plan.launches for run in launch.runs)
 
 
 def _exit_code(ended: Ended, incomplete: bool) -> int:

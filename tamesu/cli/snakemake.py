@@ -16,7 +16,8 @@ from tamesu.base.errors import RunHeld
 from tamesu.base.model.workflow import WorkflowPlan
 from tamesu.cli.progress import Display
 from tamesu.cli.session import warn
-from tamesu.edge.store.locks import Presence, describe
+from tamesu.core.aftermath import describe
+from tamesu.edge.store.locks import Presence
 from tamesu.edge.store.paths import Project
 from tamesu.edge.store.progress import ProgressReader, open_progress
 from tamesu.workflow_files import snakefile
@@ -63,7 +64,8 @@ def run_snakemake(project: Project, plan: WorkflowPlan, plan_file: Path, display
                 interrupted = _wait(child, look)
         finally:
             presence.close()
-    return Ended(interrupted, child.returncode, _tell_errors(told, project, child.returncode))
+    full = _tell_errors(told, project, child.returncode, wanted=interrupted != 0)
+    return Ended(interrupted, child.returncode, full)
 
 
 def _command(project: Project, plan: WorkflowPlan, plan_file: Path) -> list[str]:
@@ -108,13 +110,18 @@ def _shown(display: Display, runs: int, reader: ProgressReader) -> Iterator[Call
             display.end()
 
 
-def _tell_errors(told: Path, project: Project, code: int) -> bool:
-    """Print the one-line errors of the jobs, or Snakemake's own reason; return whether the disk was full."""
+def _tell_errors(told: Path, project: Project, code: int, wanted: bool) -> bool:
+    """Print the one-line errors of the jobs, or Snakemake's own reason; return whether the disk was full.
+
+    An end that was `wanted` is no error, so that Snakemake's words about it are left out.
+    """
     lines = told.read_text(encoding="utf-8", errors="replace").splitlines()
     own = dict.fromkeys(line.removeprefix("tamesu: ") for line in lines if line.startswith("tamesu: "))
     full = code != 0 and any("No space left on device" in line or "the disk is full" in line for line in lines)
     if full and not any("the disk is full" in line for line in own):
         own["the disk is full; free space and run again, nothing that was finished is lost"] = None
+    if code != 0 and not own and wanted:
+        return full
     if code != 0 and not own:
         reasons = [line.strip() for line in lines if re.match(r"\s*[\w.]*(Error|Exception)\b", line)]
         own[f"Snakemake failed: {reasons[-1] if reasons else 'no reason given'}"] = None

@@ -14,7 +14,7 @@ from tamesu.core.blockers import blockers
 from tamesu.core.matrix import Matrix
 from tamesu.core.situation import Situation
 from tamesu.core.slots import NOTHING, reopened_slot, slot
-from tamesu.core.staleness import found_run
+from tamesu.core.staleness import edits_since, found_run
 
 
 class Grouping(StrEnum):
@@ -52,7 +52,7 @@ def plan(evaluation: Eval, runs: Matrix, situation: Situation, grouping: Groupin
         reserved_usd=situation.balance.reserved_usd,
         budget_usd=evaluation.defaults.budget_usd,
         blockers=blockers(evaluation, situation, launches, runs.runs),
-        strays=situation.strays,
+        strays=tuple(replace(stray, edits=edits_since(stray, slots)) for stray in situation.strays),
         policy_changed=changes[0] if changes else None,
     )
 

@@ -7,6 +7,7 @@ from dataclasses import dataclass, replace
 
 from tamesu.base.model.evidence import AttemptRecord, ItemEntry, RunRecord
 from tamesu.base.model.plan import Holder, RunSpec, Slot, SlotState
+from tamesu.core.aftermath import aftermath
 from tamesu.core.drift import drift_line, drifted_attempts, drifted_items
 from tamesu.core.identity import differences
 
@@ -29,6 +30,7 @@ class RunEvidence:
 
 
 NOTHING = RunEvidence()
+_CUT = ("Interrupted: ", "MissingSample: ")
 
 
 def is_final(entry: ItemEntry, max_attempts: int) -> bool:
@@ -54,22 +56,29 @@ def slot(spec: RunSpec, evidence: RunEvidence) -> Slot:
     if record is not None and record.error is not None and not unclosed:
         problem = problem or f"{record.error.type}: {record.error.message}"
     state = _state(spec, evidence, pending, complete, problem, unclosed)
+    cut = {name for name, entry in items.items() if _is_cut(entry, spec.max_attempts)}
     if drift is not None and state in {SlotState.PARTIAL, SlotState.BANKED, SlotState.FAILED} and not unclosed:
         state, problem = SlotState.DRIFTED, problem or drift
     return Slot(
         spec=spec,
         state=state,
         complete=complete,
-        failed=len(items) - complete,
+        failed=len(items) - complete - len(cut),
         pending=pending if state in {SlotState.OWED, SlotState.PARTIAL} else (),
         next_attempt=1 + max((attempt.attempt for attempt in evidence.attempts), default=0),
         unclosed=unclosed,
         holder=evidence.holder,
         problem=problem,
-        failure=_first_failure(items),
+        failure=_first_failure({name: entry for name, entry in items.items() if name not in cut}),
         logs_absent=evidence.logs_absent,
         policy_then=_policy_change(spec, record),
+        story=aftermath(state, evidence.holder, evidence.unclosed, evidence.attempts, pending, len(spec.items)),
     )
+
+
+def _is_cut(entry: ItemEntry, max_attempts: int) -> bool:
+    """Return whether an item has not failed: the end of a process came before its sample did, and it is asked again."""
+    return not is_final(entry, max_attempts) and (entry.error or "").startswith(_CUT)
 
 
 def _pending(spec: RunSpec, items: Mapping[str, ItemEntry]) -> tuple[str, ...]:

@@ -11,13 +11,14 @@ import os
 import platform
 import shutil
 import socket
+import time
 from collections.abc import Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, replace
 
 from tamesu import __version__
 from tamesu.base.canonical import digest_bytes
-from tamesu.base.errors import BudgetRefused, FrameworkFault, PaymentNeeded, RunHeld
+from tamesu.base.errors import BudgetRefused, FrameworkFault, NotVisible, PaymentNeeded, RunHeld
 from tamesu.base.model.evidence import AttemptRecord, Fault, LedgerEntry
 from tamesu.base.model.load import LoadSummary
 from tamesu.base.model.manifest import EvalRef
@@ -36,9 +37,13 @@ from tamesu.edge.store.locks import held
 from tamesu.edge.store.paths import Project, RunPaths
 from tamesu.edge.store.records import dump_record
 from tamesu.edge.store.wire import WireLines, read_wire
-from tamesu.stages.clock import now
+from tamesu.stages.clock import now, seconds_since
 from tamesu.stages.freeze import read_spec
 from tamesu.stages.images import pinned_images
+
+_VISIBLE_SECONDS = 5.0
+_POLL_SECONDS = 0.1
+_LATEST_SECONDS = 900
 
 
 @dataclass(frozen=True, slots=True)
@@ -117,7 +122,7 @@ def close(
 ) -> AttemptRecord:
     """Close an attempt from whatever it left: log to its place, record, settlement. Idempotent."""
     backend.remove_survivors(request)
-    closed = backend.close_log(request)
+    closed = _visible_log(project, backend, request, ended_well=survived and fault is None)
     reading, error = _reading(backend, closed)
     samples, at_once = reading.samples, reading.samples_at_once
     fault = closed.error or error or fault
@@ -169,6 +174,29 @@ def close(
     os.chdir(request.paths.folder)  # the attempt's own folder may be the working directory
     shutil.rmtree(request.workdir, ignore_errors=True)
     return record
+
+
+def _visible_log(project: Project, backend: Backend, request: AttemptRequest, ended_well: bool) -> ClosedLog:
+    """Return the attempt's log, waiting for one that must be somewhere.
+
+    An attempt that ended well or whose requests left has a log; on some file systems it is seen late. Raises
+    NotVisible while it may still come, so that nothing is asked again; after that everything counts as lost.
+    """
+    deadline = time.monotonic() + _VISIBLE_SECONDS
+    while (closed := backend.close_log(request)).path is None:
+        sent = len(read_wire(request.paths.wire, request.attempt).requests)
+        if not (ended_well or sent):
+            return closed
+        where = f"{request.spec.run_id}: the log of attempt {request.attempt}"
+        if seconds_since(_started(project, request)) > _LATEST_SECONDS:
+            return replace(closed, in_flight_known=False, error=Fault("MissingLog", f"{where} never came to be seen"))
+        if time.monotonic() > deadline:
+            raise NotVisible(
+                f"{where} is not visible yet, although {sent} requests left; nothing is asked again before it is; "
+                f"run again, {_LATEST_SECONDS // 60} minutes after its start it counts as lost"
+            )
+        time.sleep(_POLL_SECONDS)
+    return closed
 
 
 def _reading(backend: Backend, closed: ClosedLog) -> tuple[LogReading, Fault | None]:
@@ -269,7 +297,7 @@ def sweep(project: Project, backend: Backend, ref: EvalRef) -> None:
         number = int(dataset.stem.removeprefix("attempt-"))
         if run.attempt(number).exists() or not run.spec.exists():
             continue
-        with suppress(RunHeld), held(project.lock(run.folder.name), run.folder.name, 0):
+        with suppress(RunHeld, NotVisible), held(project.lock(run.folder.name), run.folder.name, 0):
             adopt(project, backend, read_spec(run))
     for (run_id, attempt), entry in open_reservations(read_ledger(paths.ledger)).items():
         if attempt > 0 and paths.run(run_id).attempt_dataset(attempt).exists():

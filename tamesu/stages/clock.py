@@ -13,3 +13,8 @@ def now() -> str:
 def seconds_between(earlier: str, later: str) -> float:
     """Return the seconds between two times in ISO 8601."""
     return (datetime.fromisoformat(later) - datetime.fromisoformat(earlier)).total_seconds()
+
+
+def seconds_since(earlier: str) -> float:
+    """Return the seconds from a time in ISO 8601 until now."""
+    return seconds_between(earlier, now())

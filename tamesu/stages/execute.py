@@ -3,10 +3,19 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from contextlib import ExitStack
+from contextlib import ExitStack, suppress
 from dataclasses import dataclass, replace
 
-from tamesu.base.errors import BudgetRefused, PaymentNeeded, PreflightFailed, Refused, RunHeld, StorageFull, UsageError
+from tamesu.base.errors import (
+    BudgetRefused,
+    NotVisible,
+    PaymentNeeded,
+    PreflightFailed,
+    Refused,
+    RunHeld,
+    StorageFull,
+    UsageError,
+)
 from tamesu.base.model.evidence import AttemptRecord, Fault, RunRecord
 from tamesu.base.model.load import LoadSummary
 from tamesu.base.model.manifest import EvalRef
@@ -67,7 +76,7 @@ def execute_launch(
         for spec in specs:
             try:
                 _execute_run(project, engine, spec, order, preflight, tell)
-            except (PaymentNeeded, BudgetRefused, PreflightFailed, RunHeld) as error:
+            except (PaymentNeeded, BudgetRefused, PreflightFailed, RunHeld, NotVisible) as error:
                 warn(str(error))
 
 
@@ -177,7 +186,7 @@ def ingest_launch(project: Project, order: LaunchOrder) -> None:
     engine = backend(specs[0].backend)
     engine.isolate(project.state / "launches" / order.id)
     for spec in specs:
-        with held(project.lock(spec.run_id), spec.run_id, _RUN_PATIENCE_SECONDS):
+        with held(project.lock(spec.run_id), spec.run_id, _RUN_PATIENCE_SECONDS), suppress(NotVisible):
             adopt(project, engine, spec)
             if any(read_attempts(paths.run(spec.run_id))):
                 ingest_run(project, engine, spec, Extent.NEW)

@@ -61,3 +61,11 @@ def read_spec(run: RunPaths) -> RunSpec:
         return msgspec.json.decode(run.spec.read_bytes(), type=RunSpec)
     except msgspec.DecodeError as error:
         raise EvidenceError(f"{run.spec}: is damaged ({error}); remove it to freeze the run again") from None
+
+
+def frozen_spec(run: RunPaths) -> RunSpec | None:
+    """Return the run as it was frozen, None when that cannot be read."""
+    try:
+        return read_spec(run)
+    except (LogAbsent, EvidenceError):
+        return None

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from tamesu.base.errors import InvalidDocument
 from tamesu.base.model.evidence import RunRecord
 from tamesu.base.model.finding import Finding
 from tamesu.base.model.manifest import Eval, EvalRef
-from tamesu.base.model.plan import EvalPlan
+from tamesu.base.model.plan import EvalPlan, Stray
 from tamesu.core.ledger import balance, spent_by_run
 from tamesu.core.matrix import Matrix, Setting
 from tamesu.core.planning import Grouping, Retries, plan
@@ -22,6 +22,7 @@ from tamesu.edge.store.digests import DigestCache
 from tamesu.edge.store.evidence import held_elsewhere, other_records, read_evidence
 from tamesu.edge.store.journal import read_ledger
 from tamesu.edge.store.paths import Project
+from tamesu.stages.freeze import frozen_spec
 
 
 @dataclass(frozen=True, slots=True)
@@ -59,7 +60,7 @@ def plan_eval(
         evidence=evidence,
         others=others,
         recorded_usd=math.fsum(record.spent_usd for record in records),
-        strays=held_elsewhere(project, ref, (spec.run_id for spec in runs.runs)),
+        strays=_strays(project, ref, runs),
         balance=balance(ledger),
         spent=spent_by_run(ledger),
         missing_credentials=_missing_credentials(project, evaluation, read.setting),
@@ -69,6 +70,15 @@ def plan_eval(
     )
     made = plan(evaluation, runs, situation, grouping, retries)
     return Planned(evaluation, runs, made, read.findings, records)
+
+
+def _strays(project: Project, ref: EvalRef, runs: Matrix) -> tuple[Stray, ...]:
+    """Return the runs that live processes hold beside the plan, with what they froze where that can be read."""
+    paths = project.eval(ref)
+    return tuple(
+        replace(stray, spec=frozen_spec(paths.run(stray.run_id)))
+        for stray in held_elsewhere(project, ref, (spec.run_id for spec in runs.runs))
+    )
 
 
 def _missing_credentials(project: Project, evaluation: Eval, setting: Setting) -> tuple[MissingCredential, ...]:

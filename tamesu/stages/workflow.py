@@ -127,7 +127,7 @@ def slot_line(slot: Slot) -> str:
     """Return where a slot stands in one line."""
     label = f"{slot.spec.model} x {slot.spec.arm} rep {slot.spec.repetition}"
     done = f"{slot.complete}/{len(slot.spec.items)} complete, {slot.failed} failed"
-    why = slot.problem or slot.failure
+    why = "; ".join(part for part in (slot.problem or slot.failure, slot.story) if part)
     return f"{label}: {slot.state.value}, {done}" + (f": {why}" if why else "")
 
 

@@ -7,7 +7,7 @@ import os
 import subprocess
 import sys
 import time
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 
@@ -114,14 +114,14 @@ class Launcher:
         self._folder = folder
         self._started: list[Command] = []
 
-    def start(self, project: ShapesProject, *command: str) -> Command:
+    def start(self, project: ShapesProject, *command: str, env: Mapping[str, str] | None = None) -> Command:
         folder = self._folder / f"command-{len(self._started):02d}"
         folder.mkdir(parents=True)
         with (folder / "stdout").open("wb") as out, (folder / "stderr").open("wb") as err:
             process = subprocess.Popen(
                 command,
                 cwd=project.root,
-                env={**os.environ, "COLUMNS": "160"},
+                env={**os.environ, "COLUMNS": "160", **(env or {})},
                 stdin=subprocess.DEVNULL,
                 stdout=out,
                 stderr=err,
@@ -131,11 +131,11 @@ class Launcher:
         self._started.append(started)
         return started
 
-    def tamesu(self, project: ShapesProject, *arguments: str) -> Command:
-        return self.start(project, sys.executable, "-m", "tamesu", *arguments)
+    def tamesu(self, project: ShapesProject, *arguments: str, env: Mapping[str, str] | None = None) -> Command:
+        return self.start(project, sys.executable, "-m", "tamesu", *arguments, env=env)
 
-    def snakemake(self, project: ShapesProject, *arguments: str) -> Command:
-        return self.start(project, sys.executable, "-m", "snakemake", *arguments)
+    def snakemake(self, project: ShapesProject, *arguments: str, env: Mapping[str, str] | None = None) -> Command:
+        return self.start(project, sys.executable, "-m", "snakemake", *arguments, env=env)
 
     def end(self) -> None:
         for command in self._started:

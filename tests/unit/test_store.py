@@ -23,11 +23,12 @@ from tamesu.base.canonical import digest_bytes
 from tamesu.base.errors import EvidenceError, RunHeld, StorageFull
 from tamesu.base.model.evidence import ItemResult, ScoreRecord
 from tamesu.base.model.plan import Price, PriceTier
+from tamesu.core.aftermath import describe
 from tamesu.edge.store import digests
 from tamesu.edge.store.digests import DigestCache, file_digest
 from tamesu.edge.store.files import append_line, whole_lines, write_atomic, write_exclusive
 from tamesu.edge.store.journal import log_event, read_events
-from tamesu.edge.store.locks import Presence, describe, held, holder
+from tamesu.edge.store.locks import Presence, held, holder
 from tamesu.edge.store.records import dump_record, parse_record, read_record
 from tests.factories import make_result, make_spec
 

@@ -217,7 +217,8 @@ class Slot:
 
     `pending` are the items that another attempt would ask; `unclosed` says that an earlier attempt left
     evidence which is not ingested yet. `problem` is a line about evidence that does not verify. `spent_usd` is what
-    the ledger says about this run, spent and lost.
+    the ledger says about this run, spent and lost. `failed` does not count items that an end of the process cut
+    and that are asked again. `story` says how a run that is not finished stands, and what to do.
     """
 
     spec: RunSpec
@@ -233,6 +234,7 @@ class Slot:
     logs_absent: bool = False
     policy_then: str | None = None
     spent_usd: float = 0.0
+    story: str | None = None
 
     @property
     def exposure_usd(self) -> float:
@@ -255,10 +257,15 @@ class FoundRun:
 
 @dataclass(frozen=True, slots=True)
 class Stray:
-    """A run that a live process holds although the plan does not name it (any more)."""
+    """A run that a live process holds although the plan does not name it (any more).
+
+    `spec` is what it froze, None when that cannot be read; `edits` is what was edited since.
+    """
 
     run_id: str
     holder: Holder
+    spec: RunSpec | None = None
+    edits: tuple[str, ...] = ()
 
 
 BlockerKind = Literal[

@@ -18,6 +18,7 @@ from pathlib import Path
 
 from tamesu.base.errors import RunHeld
 from tamesu.base.model.plan import Holder
+from tamesu.core.aftermath import describe
 
 _POLL_SECONDS = 0.05
 
@@ -78,11 +79,6 @@ def _read_holder(path: Path) -> Holder:
         return Holder(int(found["pid"]), str(found["host"]), str(found["since"]))
     except (ValueError, KeyError, TypeError):
         return Holder(0, "unknown", "unknown")
-
-
-def describe(who: Holder) -> str:
-    """Return a holder in words."""
-    return f"process {who.pid} on {who.host} since {who.since}"
 
 
 class Presence:
