@@ -14,7 +14,7 @@ import psutil
 
 from tests.live import LiveProject, Model, make
 from tests.resilience.gate import Gate, asked_items
-from tests.resilience.processes import Command, Launcher, is_job, kill, wait_until
+from tests.resilience.processes import Command, Launcher, is_alive, is_job, kill, wait_until
 from tests.servers import ModelServer
 
 ITEMS = 12
@@ -111,7 +111,7 @@ class Arena:
             wait_until(lambda: run.process.poll() is not None, f"the end of the command after {strike}", _PATIENCE)
             kill(run.survivors())
         code = run.wait(_PATIENCE)
-        wait_until(lambda: not run.survivors(), f"the end of what survived {strike}", _PATIENCE)
+        wait_until(lambda: not run.survivors(), f"the end of {_lines(run)} after {strike}", _PATIENCE)
         self.gate.open()
         done = Struck(strike, code, asked_items(self.server, before), run.err)
         self.struck.append(done)
@@ -141,6 +141,11 @@ class Arena:
         last = Struck(Strike("run", "int", 0, 0), 0, asked_items(self.server, before), done.err)
         self.struck.append(last)
         return last
+
+
+def _lines(run: Command) -> list[str]:
+    """Return what is alive of a command, for the message of a wait in vain."""
+    return [f"{one.pid} {' '.join(one.cmdline()[1:4])}" for one in run.survivors() if is_alive(one)]
 
 
 def _send(victims: Sequence[psutil.Process], way: Way) -> None:
