@@ -8,9 +8,11 @@ from __future__ import annotations
 
 import os
 import re
+from base64 import b64encode
 from collections.abc import Collection, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
+from urllib.parse import quote
 
 from tamesu.base.errors import UsageError
 from tamesu.core.base_url import BaseUrl, split_base_url
@@ -54,9 +56,17 @@ class Access:
     @property
     def secrets(self) -> tuple[str, ...]:
         """Values that may appear in no file, the longest first."""
-        password = None if self.base_url is None else self.base_url.password
-        found = {self.key, password, *(value for name, value in self.variables.items() if _is_secret(name))}
+        own = () if self.base_url is None else _forms(self.base_url)
+        found = {self.key, *own, *(value for name, value in self.variables.items() if _is_secret(name))}
         return tuple(sorted((s for s in found if s and len(s) >= _SHORTEST_SECRET), key=len, reverse=True))
+
+
+def _forms(url: BaseUrl) -> tuple[str, ...]:
+    """Return a base URL's password in every form in which an endpoint may say it: plain, quoted, as a header."""
+    if url.password is None:
+        return ()
+    header = b64encode(f"{url.user or ''}:{url.password}".encode()).decode()
+    return (url.password, quote(url.password, safe=""), header)
 
 
 def _is_secret(name: str) -> bool:

@@ -40,7 +40,7 @@ def observed_client(access: Access, wire: WireLog, timeout_seconds: float) -> ht
         max_redirects=MOST_REDIRECTS,
         headers={"accept-encoding": "identity"},
         auth=None if url is None or url.user is None else (url.user, url.password or ""),
-        event_hooks={"request": [observer.on_request], "response": [observer.on_response]},
+        event_hooks={"request": [observer.on_request], "response": [observer.clean_headers, observer.on_response]},
     )
 
 
@@ -52,11 +52,18 @@ class _Client(httpx2.AsyncClient):
         self._observer = observer
 
     async def send(self, request: httpx2.Request, **how: Any) -> httpx2.Response:
+        self._clean_first()
         try:
             return await super().send(request, **how)
         except (httpx2.ConnectError, httpx2.ConnectTimeout, httpx2.PoolTimeout):
             self._observer.unreached(request)
             raise
+
+    def _clean_first(self) -> None:
+        """Inspect puts its own hook before ours, and would read headers as they came."""
+        hooks, clean = self.event_hooks["response"], self._observer.clean_headers
+        if hooks[0] != clean:
+            self.event_hooks = {**self.event_hooks, "response": [clean, *(hook for hook in hooks if hook != clean)]}
 
 
 class Observer:
@@ -87,6 +94,13 @@ class Observer:
             # without its target the redirect is an ordinary reply, which the provider's client reports as an error
             del response.headers["location"]
         response.stream = _Body(self, response, hops)
+
+    async def clean_headers(self, response: httpx2.Response) -> None:
+        """Free the headers of secrets; Inspect keeps those that name a request."""
+        for name, value in list(response.headers.items()):
+            cleaned = self.clean(value.encode()).decode()
+            if cleaned != value:
+                response.headers[name] = cleaned
 
     def clean(self, content: bytes) -> bytes:
         for secret in self._secrets:
