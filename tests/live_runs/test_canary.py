@@ -112,8 +112,8 @@ def test_c52_a_password_in_the_base_url_opens_and_stays_out(tmp_path: Path) -> N
         server._answer = lambda asked: Reply(status=500, body=f"{password} {dict(asked.headers)}".encode())
         worked = attempt(project, {"VLLM_BASE_URL": url})
         assert worked.error is None
-        assert [r.headers["authorization"].partition(" ")[0] for r in server.requests] == ["Basic", "Basic"]
-        header = server.requests[0].headers["authorization"].partition(" ")[2]
+        assert [r.headers["authorization"].partition(" ")[0] for r in server.calls] == ["Basic", "Basic"]
+        header = server.calls[0].headers["authorization"].partition(" ")[2]
     assert leaks(project, [password, project.key, header], worked.told) == []
 
 
@@ -123,7 +123,7 @@ def test_c52_a_key_that_no_header_can_carry_is_refused_unquoted(tmp_path: Path, 
         project = make(tmp_path / "p", server.url, [Model("openai", "gpt-4o")], items=1)
         key = f"{project.key}{bad}tail-of-the-key"
         worked = attempt(project, {"OPENAI_API_KEY": key})
-        assert server.requests == []
+        assert server.calls == []
     assert worked.error is not None and "OPENAI_API_KEY" in worked.error and "set it again" in worked.error
     assert leaks(project, [project.key, "tail-of-the-key"], worked.told, worked.error) == []
 

@@ -41,7 +41,7 @@ class ModelServer:
     """Serves as a context manager; `answer` decides replies, `models` is what it lists, `metrics` what vLLM would say.
 
     `probe` answers the tiny requests of a preflight, which are kept apart in `probes`. `other` is asked first for
-    everything and returns status, headers and body, or None.
+    everything and returns status, headers and body, or None; `instead` is asked for answers alone, probes left out.
     """
 
     def __init__(
@@ -51,12 +51,14 @@ class ModelServer:
         models: tuple[str, ...] = (),
         metrics: str | None = None,
         other: Callable[[Received], tuple[int, Mapping[str, str], bytes] | None] | None = None,
+        instead: Callable[[Received], tuple[int, Mapping[str, str], bytes] | None] | None = None,
     ) -> None:
         self._answer = _answering(answer)
         self._probe = _answering(probe)
         self.models = models
         self.metrics = metrics
         self._other = other
+        self._instead = instead
         self._lock = threading.Lock()
         self._ended = threading.Event()
         self.requests: list[Received] = []
@@ -96,6 +98,11 @@ class ModelServer:
         """The origin; OpenAI-like clients want `/v1` behind it."""
         return f"http://127.0.0.1:{self._http.server_address[1]}"
 
+    @property
+    def calls(self) -> list[Received]:
+        """What asked for an answer, the probes of a preflight left out."""
+        return [one for one in self.requests if one.method == "POST" and _prompt(one.body or {}) != PROBE_PROMPT]
+
     def prompts(self) -> list[str]:
         """Return the prompts that were asked, in order of arrival."""
         return [asked.prompt for asked in self.asked]
@@ -111,6 +118,9 @@ class ModelServer:
         with self._lock:
             self.requests.append(received)
         special = None if self._other is None else self._other(received)
+        is_call = handler.command == "POST" and _prompt(received.body or {}) != PROBE_PROMPT
+        if special is None and self._instead is not None and is_call:
+            special = self._instead(received)
         if special is not None:
             _send(handler, *special)
         elif handler.command == "GET":
