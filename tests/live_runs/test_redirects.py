@@ -65,7 +65,10 @@ def test_a_303_on_the_same_origin_asks_no_second_answer(tmp_path: Path) -> None:
 
     with ModelServer(other=see_other) as server:
         project = attempted(tmp_path / "p", server, MODELS[:1], checked=False, items=1)
-        assert [request.method for request in server.requests] == ["POST", "GET"]
+        assert [(one.method, one.path) for one in server.requests if one.path != "/metrics"] == [
+            ("POST", "/v1/chat/completions"),
+            ("GET", "/elsewhere"),
+        ]
     assert project.results()[item(1)]["state"] == "failed"
     assert project.results()[item(1)]["scores"] == {}
 

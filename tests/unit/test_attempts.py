@@ -79,7 +79,7 @@ def test_foreign_and_repeated_samples_are_the_frameworks_fault() -> None:
         (sample(answered=False), "empty"),
         (sample(), "text"),
         (sample(stop_reason="max_tokens"), "truncated"),
-        (sample(stop_reason="max_tokens", answered=False), "truncated"),
+        (sample(stop_reason="max_tokens", answered=False), "truncated_empty"),
         (sample(stop_reason="model_length"), "truncated"),
         (sample(stop_reason="content_filter", answered=False), "filtered"),
         (sample(stop_reason="tool_calls"), "text"),
