@@ -50,6 +50,7 @@ metrics: {{primary: "mean_score:includes"}}
 # Route -> variables that hold its key and its base URL, and the path that its client wants behind the origin.
 ROUTES: Mapping[str, tuple[str, str, str]] = {
     "anthropic": ("ANTHROPIC_API_KEY", "ANTHROPIC_BASE_URL", ""),
+    "bedrock": ("AWS_BEARER_TOKEN_BEDROCK", "BEDROCK_BASE_URL", ""),
     "google": ("GOOGLE_API_KEY", "GOOGLE_BASE_URL", ""),
     "meta": ("META_API_KEY", "META_BASE_URL", "/v1"),
     "mistral": ("MISTRAL_API_KEY", "MISTRAL_BASE_URL", ""),

@@ -27,7 +27,7 @@ _SCHEMAS = frozenset(
 _WORDS = frozenset(
     {
         "cache_control.ttl", "cache_control.type", "effort", "generationConfig.mediaResolution",
-        "generationConfig.responseMimeType", "generationConfig.thinkingConfig.thinkingLevel", "model",
+        "generationConfig.responseMimeType", "generationConfig.thinkingConfig.thinkingLevel", "model", "modelId",
         "output_config.effort", "prompt_cache_retention", "prompt_mode", "reasoning.effort", "reasoning.mode",
         "reasoning.summary", "reasoning_effort", "reasoning_format", "service_tier", "text.verbosity",
         "thinking.display", "thinking.type", "tool_choice", "tool_choice.type", "truncation", "verbosity",
@@ -65,7 +65,7 @@ def reduce_fields(body: Mapping[str, Json]) -> ReducedBody:
             contents[name] = value_digest(value)
         else:
             parameters[name] = reduced_value(name, value)
-    model = parameters.pop("model", None)
+    model = parameters.pop("model", parameters.pop("modelId", None))
     return ReducedBody(model if isinstance(model, str) else None, parameters, contents)
 
 

@@ -156,6 +156,24 @@ _CONVERSE: Mapping[str, Travel] = {
     "top_k": _as("additionalModelRequestFields.top_k", "additionalModelRequestFields.inferenceConfig.topK"),
     "top_p": _as("inferenceConfig.topP"),
 }
+# The call that xAI's client returns; effort has its own words there, and a schema travels beside it.
+_GRPC: Mapping[str, Travel] = {
+    **_EVERYWHERE,
+    "effort": Travel(("reasoning_effort",), config="reasoning_effort", as_whole=True),
+    "frequency_penalty": _as("frequency_penalty"),
+    "logprobs": _as("logprobs"),
+    "max_tokens": _as("max_tokens"),
+    "parallel_tool_calls": _as("parallel_tool_calls"),
+    "presence_penalty": _as("presence_penalty"),
+    "reasoning_effort": _whole("reasoning_effort"),
+    "reasoning_summary": _LOCAL,
+    "response_schema": _whole("response_format"),
+    "seed": _as("seed"),
+    "stop_seqs": _as("stop"),
+    "temperature": _as("temperature"),
+    "top_logprobs": _as("top_logprobs"),
+    "top_p": _as("top_p"),
+}
 
 WIRE_NAMES: Mapping[Protocol, Mapping[str, Travel]] = {
     Protocol.CHAT: _CHAT,
@@ -164,6 +182,7 @@ WIRE_NAMES: Mapping[Protocol, Mapping[str, Travel]] = {
     Protocol.MISTRAL: _MISTRAL,
     Protocol.GEMINI: _GEMINI,
     Protocol.CONVERSE: _CONVERSE,
+    Protocol.GRPC: _GRPC,
 }
 
 # What the clients add by themselves; a name covers what is below it.
@@ -173,6 +192,8 @@ _ADDED: Mapping[Protocol, tuple[str, ...]] = {
         "include", "input", "instructions", "prompt_cache_key", "store", "stream", "tool_choice", "tools",
     ),
     Protocol.MESSAGES: ("cache_control", "messages", "stream", "system", "tool_choice", "tools"),
+    Protocol.CONVERSE: ("additionalModelResponseFieldPaths", "messages", "system", "toolConfig"),
+    Protocol.GRPC: ("messages", "metadata", "tool_choice", "tools", "use_encrypted_content"),
     Protocol.MISTRAL: ("messages", "prompt_cache_key", "stream", "tool_choice", "tools"),
     Protocol.GEMINI: (
         "contents", f"{_CONFIG}.responseMimeType", f"{_THINKING_CONFIG}.includeThoughts",
@@ -191,6 +212,11 @@ def added_by_client(protocol: Protocol, name: str, parameters: Mapping[str, Json
     """Return whether a provider's client adds a name by itself, given what was declared."""
     if any(name == added or name.startswith(f"{added}.") for added in _ADDED.get(protocol, ())):
         return True
+    if protocol is Protocol.CONVERSE:
+        # Bedrock wants a bound and Inspect states one; an empty mapping says nothing
+        return name == "additionalModelRequestFields" or (
+            name == "inferenceConfig.maxTokens" and "max_tokens" not in parameters
+        )
     if protocol is not Protocol.MESSAGES:
         return False
     # Anthropic wants a bound and Inspect states one; thinking is how an effort is carried out

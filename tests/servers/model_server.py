@@ -16,7 +16,7 @@ from tests.servers.replies import Asked, Reply, encode
 
 Answer = Callable[[Asked], Reply]
 _LONGEST_WAIT = 120.0  # seconds after which even a silent answer ends, so that no thread outlives a test run
-_GENERATE = re.compile(r"/models/([^/:]+):(stream)?[gG]enerateContent$")
+_GENERATE = re.compile(r"/models/([^/:]+):(?:stream)?[gG]enerateContent$|/model/([^/]+)/converse$")
 
 
 @dataclass(frozen=True)
@@ -143,7 +143,7 @@ class ModelServer:
         body = received.body or {}
         prompt = _prompt(body)
         in_path = _GENERATE.search(received.path)
-        model = str(body.get("model") or (in_path[1] if in_path else ""))
+        model = str(body.get("model") or (in_path[1] or in_path[2] if in_path else ""))
         is_probe = prompt == PROBE_PROMPT
         with self._lock:
             self._tries[prompt] += 1

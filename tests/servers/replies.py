@@ -67,7 +67,22 @@ def encode(asked: Asked, reply: Reply) -> tuple[bytes, str]:
         return _stream_or_json(asked, whole, [created, done])
     if asked.path.endswith("/messages"):
         return _stream_or_json(asked, _message(model, reply), _message_events(model, reply))
-    return json.dumps(_gemini(model, reply)).encode(), "application/json"
+    made = _converse(reply) if asked.path.endswith("/converse") else _gemini(model, reply)
+    return json.dumps(made).encode(), "application/json"
+
+
+def _converse(reply: Reply) -> dict[str, Any]:
+    usage = reply.usage or Usage(0, 0)
+    return {
+        "output": {"message": {"role": "assistant", "content": [{"text": reply.text or ""}]}},
+        "stopReason": _STOPS[reply.stop],
+        "usage": {
+            "inputTokens": usage.input,
+            "outputTokens": usage.output,
+            "totalTokens": usage.input + usage.output,
+        },
+        "metrics": {"latencyMs": 1},
+    }
 
 
 def _stream_or_json(asked: Asked, whole: dict[str, Any], events: list[dict[str, Any]]) -> tuple[bytes, str]:

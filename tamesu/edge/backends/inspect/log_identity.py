@@ -81,7 +81,7 @@ def _provider(model: str, claimed: Mapping[str, Any]) -> str | None:
 def _origin(header: EvalSpec, claimed: Mapping[str, Any]) -> str | None:
     """Return where the models answered; the log names the place of a route even where nobody set one."""
     named = header.model_base_url
-    split = None if named is None else split_base_url(named)
+    split = None if named is None else split_base_url(named if "://" in named else f"https://{named}")
     route = find_route(_provider(header.model, claimed) or "")
     return named if split is None or route is None else route.origin(split)
 

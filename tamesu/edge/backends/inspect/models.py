@@ -52,7 +52,7 @@ def live_model(spec: RunSpec, access: Access | None, wire: WireLog, arguments: M
     client = observed_client(access, wire, spec.timeout_seconds)
     model: Model = get_model(
         spec.model_uri,
-        base_url=route.base_url if access.base_url is None else access.base_url.url,
+        base_url=_place(route, access),
         api_key=access.key,
         config=generate_config(spec),
         memoize=False,
@@ -62,6 +62,13 @@ def live_model(spec: RunSpec, access: Access | None, wire: WireLog, arguments: M
         _hand_over(model, client)
     observe(model, wire, way(route))
     return model
+
+
+def _place(route: Route, access: Access) -> str | None:
+    """Return where the client calls: a URL, and for gRPC a host."""
+    if route.protocol is Protocol.GRPC:
+        return None if access.base_url is None else access.base_url.origin.partition("://")[2]
+    return route.base_url if access.base_url is None else access.base_url.url
 
 
 def _own_arguments(spec: RunSpec, route: Route) -> dict[str, Any]:
