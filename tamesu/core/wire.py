@@ -14,7 +14,7 @@ from tamesu.base.model.plan import RunSpec
 from tamesu.base.model.wire import UNREACHED, ModelCalls, WireCheck, WireDifference, WireReply, WireRequest
 from tamesu.core.parameters import split_parameters
 from tamesu.core.routes import Protocol, find_route
-from tamesu.core.wire_body import flat
+from tamesu.core.wire_body import flat, value_digest
 from tamesu.core.wire_names import added_by_client, travel
 
 _PATHS: Mapping[Protocol, tuple[tuple[re.Pattern[str], Protocol], ...]] = {
@@ -29,6 +29,7 @@ _PATHS: Mapping[Protocol, tuple[tuple[re.Pattern[str], Protocol], ...]] = {
 _IN_PATH = re.compile(r"/models/([^/:]+):")
 _SNAPSHOT = re.compile(r"[-@](\d{4}-\d{2}-\d{2}|\d{8}|\d{6}|\d{4}|\d{3}|v\d+(:\d+)?)$")
 _OK = range(200, 300)
+_NO_TOOLS = value_digest([])
 
 Kind = Literal["sent otherwise", "not sent", "not declared", "served by another model", "unseen"]
 
@@ -119,7 +120,8 @@ def _sent(spec: RunSpec, request: WireRequest) -> Iterator[_Finding]:
     if model is not None and model != spec.model:
         yield _Finding("sent otherwise", "model", f"was {model}, planned was {spec.model}")
     accounted = {"model"}
-    for declared in expectations(spec, protocol, "tools" in request.contents):
+    with_tools = request.contents.get("tools", _NO_TOOLS) != _NO_TOOLS
+    for declared in expectations(spec, protocol, with_tools):
         carried = declared.carried(request)
         accounted.update(carried)
         yield from _compared(declared, request, carried)

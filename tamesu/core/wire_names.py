@@ -84,7 +84,7 @@ _RESPONSES: Mapping[str, Travel] = {
     **_EVERYWHERE,
     "best_of": _body("best_of"),
     "effort": Travel(("reasoning.effort",), config="reasoning_effort"),
-    "logprobs": _whole("include"),
+    # logprobs would be one of several words in `include`, which is there anyway and tells nothing
     "max_tokens": _as("max_output_tokens"),
     "parallel_tool_calls": Travel(("parallel_tool_calls",), only_with_tools=True),
     "reasoning_effort": _as("reasoning.effort"),

@@ -125,33 +125,38 @@ class Observer:
 
 
 class _Body(httpx2.AsyncByteStream):
-    """The body of a reply as it arrives, line by line, since a secret holds no line break."""
+    """The body of a reply as it arrives, line by line, since a secret holds no line break.
+
+    A client may stop after the last event and iterate again for the rest, so what was read so far belongs to the body.
+    """
 
     def __init__(self, observer: Observer, response: httpx2.Response, hops: int) -> None:
         self._observer = observer
         self._response = response
         self._inner = cast(httpx2.AsyncByteStream, response.stream)
         self._hops = hops
+        self._kept, self._pending = bytearray(), b""
         self._unpack = None
         if response.headers.get("content-encoding", "") in {"gzip", "deflate"}:
             self._unpack = zlib.decompressobj(_ANY_ZLIB)
             del response.headers["content-encoding"]
 
     async def __aiter__(self) -> AsyncIterator[bytes]:
-        kept, pending = bytearray(), b""
         async for chunk in self._inner:
             plain = chunk if self._unpack is None else self._unpack.decompress(chunk)
-            lines, joint, rest = (pending + plain).rpartition(b"\n")
-            pending = rest
+            lines, joint, self._pending = (self._pending + plain).rpartition(b"\n")
             if joint:
-                ready = self._observer.clean(lines + joint)
-                kept += ready[: max(0, _KEPT_BYTES - len(kept))]
-                yield ready
-        last = self._observer.clean(pending + (b"" if self._unpack is None else self._unpack.flush()))
-        kept += last[: max(0, _KEPT_BYTES - len(kept))]
-        self._observer.finish(self._response, bytes(kept), self._hops)
+                yield self._keep(lines + joint)
+        rest, self._pending = self._pending, b""
+        last = self._keep(rest + (b"" if self._unpack is None else self._unpack.flush()))
+        self._observer.finish(self._response, bytes(self._kept), self._hops)
         if last:
             yield last
+
+    def _keep(self, content: bytes) -> bytes:
+        ready = self._observer.clean(content)
+        self._kept += ready[: max(0, _KEPT_BYTES - len(self._kept))]
+        return ready
 
     async def aclose(self) -> None:
         await self._inner.aclose()
