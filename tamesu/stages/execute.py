@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from contextlib import ExitStack, suppress
+from contextlib import ExitStack, nullcontext, suppress
 from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING
 
 from tamesu.base.errors import (
     BudgetRefused,
@@ -31,14 +32,14 @@ from tamesu.edge.store.paths import Project, RunPaths
 from tamesu.edge.store.places import places_held
 from tamesu.edge.store.progress import tell_progress
 from tamesu.edge.store.records import read_record
-from tamesu.stages.access import endpoints_of, read_accesses
 from tamesu.stages.attempts import Invocation, adopt, begin, close, make_request, reserve, sweep
 from tamesu.stages.clock import now
-from tamesu.stages.engine_load import sampled_load
 from tamesu.stages.freeze import read_spec
 from tamesu.stages.images import verified_images
 from tamesu.stages.ingest import Extent, ingest_run
-from tamesu.stages.launch_preflight import LaunchPreflight
+
+if TYPE_CHECKING:
+    from tamesu.stages.launch_preflight import LaunchPreflight
 
 _RUN_PATIENCE_SECONDS = 5.0
 _ENDPOINT_PATIENCE_SECONDS = 86_400.0
@@ -66,8 +67,7 @@ def execute_launch(
     paths = project.eval(order.ref)
     specs = [read_spec(paths.run(run_id)) for run_id in order.runs]
     engine = backend(specs[0].backend)
-    accesses = read_accesses(project, specs)
-    preflight = LaunchPreflight(project, engine, order.payer, accesses, endpoints_of(project))
+    preflight = _preflight(project, engine, order, specs)
     engine.isolate(project.state / "launches" / order.id)
     sweep(project, engine, order.ref)
     with ExitStack() as stack:
@@ -78,6 +78,21 @@ def execute_launch(
                 _execute_run(project, engine, spec, order, preflight, tell)
             except (PaymentNeeded, BudgetRefused, PreflightFailed, RunHeld, NotVisible) as error:
                 warn(str(error))
+
+
+def _preflight(
+    project: Project, engine: Backend, order: LaunchOrder, specs: Sequence[RunSpec]
+) -> LaunchPreflight | None:
+    """Return what checks and opens live models, read before the process gives up its environment.
+
+    Recorded answers need none of it, and what asks an endpoint takes time to import.
+    """
+    if all(spec.provider == "replay" for spec in specs):
+        return None
+    from tamesu.stages.access import endpoints_of, read_accesses
+    from tamesu.stages.launch_preflight import LaunchPreflight
+
+    return LaunchPreflight(project, engine, order.payer, read_accesses(project, specs), endpoints_of(project))
 
 
 def _places(specs: Sequence[RunSpec]) -> Mapping[str, tuple[int, int | None]]:
@@ -93,7 +108,7 @@ def _execute_run(
     engine: Backend,
     spec: RunSpec,
     order: LaunchOrder,
-    preflight: LaunchPreflight,
+    preflight: LaunchPreflight | None,
     tell: Callable[[str], None],
 ) -> None:
     with held(project.lock(spec.run_id), spec.run_id, _RUN_PATIENCE_SECONDS):
@@ -111,7 +126,7 @@ def _attempt(
     engine: Backend,
     spec: RunSpec,
     order: LaunchOrder,
-    preflight: LaunchPreflight,
+    preflight: LaunchPreflight | None,
     tell: Callable[[str], None],
 ) -> AttemptRecord | None:
     """Make the run's next attempt, after closing and ingesting what an earlier process left."""
@@ -123,17 +138,17 @@ def _attempt(
     if not owed.items:
         return None
     images = verified_images(spec)
-    preflight.check(spec)
+    if preflight is not None:
+        preflight.check(spec)
     reserve(project, spec, owed.attempt, len(owed.items), order.payer)
     file = project.progress(order.payer.id)
-    request = replace(
-        make_request(project, spec, owed.attempt, owed.items, preflight.accesses.get(spec.provider)), progress=file
-    )
+    access = None if preflight is None else preflight.accesses.get(spec.provider)
+    request = replace(make_request(project, spec, owed.attempt, owed.items, access), progress=file)
     begin(project, request)
     begun = attempt_begun(spec, owed.attempt, len(owed.items), now())
     tell(beginning_line(begun))
     tell_progress(file, begun)
-    with sampled_load(spec, request.access) as load:
+    with nullcontext(list[LoadSummary]()) if preflight is None else preflight.sampled_load(spec) as load:
         try:
             fault = engine.execute(request)
         except (Refused, StorageFull, UsageError) as error:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
+from contextlib import AbstractContextManager
 from dataclasses import dataclass, field
 from typing import TypeVar
 
@@ -11,6 +12,7 @@ import msgspec
 from tamesu.base.canonical import Json, digest
 from tamesu.base.errors import PreflightFailed
 from tamesu.base.model.endpoint import Check, EndpointFacts, PreflightRecord, ProbeFinding
+from tamesu.base.model.load import LoadSummary
 from tamesu.base.model.plan import RunSpec
 from tamesu.core.preflight.executed import import_check
 from tamesu.core.preflight.lines import first_failure, in_order, not_checked
@@ -27,6 +29,7 @@ from tamesu.edge.store.paths import Project
 from tamesu.stages.attempts import Invocation
 from tamesu.stages.clock import now
 from tamesu.stages.endpoint_look import Look, endpoint_checks, look_at
+from tamesu.stages.engine_load import sampled_load
 from tamesu.stages.probing import paid_probe
 
 T = TypeVar("T")
@@ -61,6 +64,10 @@ class LaunchPreflight:
         if failure is not None:
             fix = "" if failure.fix is None else f"; {failure.fix}"
             raise PreflightFailed(f"{spec.run_id}: preflight failed: {failure.title}: {failure.figure}{fix}")
+
+    def sampled_load(self, spec: RunSpec) -> AbstractContextManager[list[LoadSummary]]:
+        """Return what samples the load of a run's engine while it is entered."""
+        return sampled_load(spec, self.accesses.get(spec.provider))
 
     def _checks(self, spec: RunSpec, route: Route, access: Access) -> list[Check]:
         paths = self.project.eval(spec.ref).run(spec.run_id)
