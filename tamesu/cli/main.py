@@ -8,7 +8,7 @@ import click
 
 from tamesu import __version__
 from tamesu.cli.groups import NamedCommands
-from tamesu.cli.session import guarded
+from tamesu.cli.session import guarded, leave_behind_threads
 
 # In the order of the help; the plumbing that rules call is hidden there.
 COMMANDS = {
@@ -61,4 +61,8 @@ def cli() -> None:
 
 def main() -> None:
     """Run the command line."""
-    guarded(cli)
+    try:
+        guarded(cli)
+    except SystemExit as ended:
+        leave_behind_threads(ended.code)
+        raise

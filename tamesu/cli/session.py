@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import errno
+import os
 import sys
+import threading
 from collections.abc import Callable
 from contextlib import suppress
 from pathlib import Path
@@ -59,6 +61,19 @@ def fail(line: str, code: int) -> NoReturn:
     """End with one line on stderr."""
     warn(line)
     raise SystemExit(code)
+
+
+def leave_behind_threads(code: object) -> None:
+    """End the process now when a thread would keep it for ever: a worker of an event loop that was cut off.
+
+    Everything that is evidence is on disk by then, and locks end with the process.
+    """
+    waiting = [one for one in threading.enumerate() if one is not threading.main_thread() and not one.daemon]
+    if waiting:
+        for stream in (sys.stdout, sys.stderr):
+            with suppress(OSError, ValueError, AttributeError):
+                stream.flush()
+        os._exit(code if isinstance(code, int) else int(code is not None))
 
 
 def guarded(command: Callable[[], Any]) -> None:
