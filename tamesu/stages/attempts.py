@@ -24,7 +24,7 @@ from tamesu.base.model.load import LoadSummary
 from tamesu.base.model.manifest import EvalRef
 from tamesu.base.model.plan import RunSpec
 from tamesu.base.model.wire import WireCheck
-from tamesu.core.attempts import attempt_state, close_attempt
+from tamesu.core.attempts import Closing, attempt_state, close_attempt
 from tamesu.core.ledger import balance, invocation_total, open_reservations
 from tamesu.core.wire import check_wire, unanswered_calls
 from tamesu.edge.backends.protocol import AttemptRequest, Backend, ClosedLog, LogReading
@@ -123,45 +123,14 @@ def close(
     """Close an attempt from whatever it left: log to its place, record, settlement. Idempotent."""
     backend.remove_survivors(request)
     closed = _visible_log(project, backend, request, ended_well=survived and fault is None)
-    reading, error = _reading(backend, closed)
-    samples, at_once = reading.samples, reading.samples_at_once
-    fault = closed.error or error or fault
-    corrupt = closed.error is not None or error is not None
-    state = "corrupt" if corrupt else attempt_state(closed.status, survived=survived, any_sample=bool(samples))
-    wire = read_wire(request.paths.wire, request.attempt)
-    unanswered = unanswered_calls(wire.requests, wire.replies, reading.calls)
-    verdict = close_attempt(request.spec, request.asked, samples, state, closed.in_flight_known, at_once, unanswered)
-    dataset = request.paths.attempt_dataset(request.attempt)
-    record = AttemptRecord(
-        attempt=request.attempt,
-        kind="generate",
-        state=verdict.state,
-        log=None if closed.path is None else closed.path.relative_to(request.paths.folder).as_posix(),
-        sha256=None if closed.path is None else file_digest(closed.path),
-        log_status=closed.status,
-        dataset_sha256=digest_bytes(dataset.read_bytes()),
+    ended = _judged(backend, request, closed, survived)
+    record = replace(
+        _record(request, closed, ended),
         started=_started(project, request),
-        ended=now(),
-        asked=request.asked,
-        used=verdict.used,
-        finished=verdict.finished,
-        failed=verdict.failed,
-        failure=verdict.failure,
-        spent_usd=verdict.spent_usd,
-        lost_usd=verdict.lost_usd,
-        calls_lost=verdict.calls_lost,
-        price=request.spec.price,
         adopted=None if survived else f"process {os.getpid()} on {socket.gethostname()}",
-        error=fault,
+        error=closed.error or ended.error or fault,
         images={**pinned_images(request.spec), **(images or {})},
-        wire=_wire(request, wire, reading),
         load=load,
-        concurrency_reached=reading.concurrency_reached,
-        versions={
-            "inspect_ai": str(request.spec.identity.generation["inspect_version"]),
-            "python": platform.python_version(),
-            "tamesu": __version__,
-        },
     )
     write_exclusive(request.paths.attempt(request.attempt), dump_record(record))
     log_event(
@@ -174,6 +143,59 @@ def close(
     os.chdir(request.paths.folder)  # the attempt's own folder may be the working directory
     shutil.rmtree(request.workdir, ignore_errors=True)
     return record
+
+
+@dataclass(frozen=True, slots=True)
+class _Ended:
+    """What an attempt's log and requests say: the verdict, the reading behind it, and why the log cannot be read."""
+
+    verdict: Closing
+    reading: LogReading
+    wire: WireCheck | None
+    error: Fault | None
+
+
+def _judged(backend: Backend, request: AttemptRequest, closed: ClosedLog, survived: bool) -> _Ended:
+    reading, error = _reading(backend, closed)
+    samples, at_once = reading.samples, reading.samples_at_once
+    corrupt = closed.error is not None or error is not None
+    state = "corrupt" if corrupt else attempt_state(closed.status, survived=survived, any_sample=bool(samples))
+    wire = read_wire(request.paths.wire, request.attempt)
+    unanswered = unanswered_calls(wire.requests, wire.replies, reading.calls)
+    verdict = close_attempt(request.spec, request.asked, samples, state, closed.in_flight_known, at_once, unanswered)
+    return _Ended(verdict, reading, _wire(request, wire, reading), error)
+
+
+def _record(request: AttemptRequest, closed: ClosedLog, ended: _Ended) -> AttemptRecord:
+    verdict = ended.verdict
+    dataset = request.paths.attempt_dataset(request.attempt)
+    return AttemptRecord(
+        attempt=request.attempt,
+        kind="generate",
+        state=verdict.state,
+        log=None if closed.path is None else closed.path.relative_to(request.paths.folder).as_posix(),
+        sha256=None if closed.path is None else file_digest(closed.path),
+        log_status=closed.status,
+        dataset_sha256=digest_bytes(dataset.read_bytes()),
+        started="",
+        ended=now(),
+        asked=request.asked,
+        used=verdict.used,
+        finished=verdict.finished,
+        failed=verdict.failed,
+        failure=verdict.failure,
+        spent_usd=verdict.spent_usd,
+        lost_usd=verdict.lost_usd,
+        calls_lost=verdict.calls_lost,
+        price=request.spec.price,
+        wire=ended.wire,
+        concurrency_reached=ended.reading.concurrency_reached,
+        versions={
+            "inspect_ai": str(request.spec.identity.generation["inspect_version"]),
+            "python": platform.python_version(),
+            "tamesu": __version__,
+        },
+    )
 
 
 def _visible_log(project: Project, backend: Backend, request: AttemptRequest, ended_well: bool) -> ClosedLog:
