@@ -101,8 +101,14 @@ def _in_order(asked: Sequence[str], some: Iterable[str]) -> tuple[str, ...]:
 def _losses(
     spec: RunSpec, samples: Sequence[SampleEvidence], unknown: int, unanswered: Mapping[str, int]
 ) -> tuple[int, float]:
-    """Calls whose cost nobody told, and their upper bound; `unknown` samples may have been in flight as well."""
+    """Calls whose cost nobody told, and their upper bound; `unknown` samples may have been in flight as well.
+
+    A request that left for an item of which the log holds no sample was in flight when the process died.
+    """
     calls = sum(_lost_calls(spec, sample, unanswered.get(sample.item, 0)) for sample in samples)
+    logged = {sample.item for sample in samples}
+    unlogged = sum(count for item, count in unanswered.items() if item not in logged and count > 0)
+    calls += 0 if spec.rented else max(0, unlogged - unknown)
     usd = spec.exposure_usd(calls) if spec.rented else calls * (spec.largest_call_usd or 0.0)
     if spec.priced_by_tokens:
         impossible = sum(sample.usage_problem is not None for sample in samples)

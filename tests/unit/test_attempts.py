@@ -155,3 +155,9 @@ def test_how_an_attempt_ended(status: str | None, survived: bool, any_sample: bo
 def test_attempts_count_where_they_were_used() -> None:
     attempts = [attempt(1), attempt(2, ("b",)), attempt(3, ("b", "c"))]
     assert [attempts_used(attempts)[item] for item in ITEMS] == [1, 3, 2, 1]
+
+
+def test_a_request_for_an_item_that_the_log_does_not_hold_is_charged_as_lost() -> None:
+    """A sample that was in flight at a death may be missing from the log; what left for it may be billed."""
+    verdict = close_attempt(SPEC, ITEMS, (), "died", True, None, {"a": 1, "b": 2})
+    assert (verdict.calls_lost, verdict.lost_usd) == (3, pytest.approx(3 * (SPEC.largest_call_usd or 0.0)))
