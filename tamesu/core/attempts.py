@@ -70,7 +70,7 @@ def close_attempt(
     if state == "finished":
         used = tuple(asked)
     elif state == "died":
-        used = (*finished, *in_flight)
+        used = (*finished, *in_flight, *(item for item, count in unanswered.items() if count > 0))
     else:
         used = finished
     verdicts = ((sample.item, item_verdict(spec, sample)) for sample in samples if sample.item in set(finished))

@@ -162,7 +162,9 @@ def _judged(backend: Backend, request: AttemptRequest, closed: ClosedLog, surviv
     state = "corrupt" if corrupt else attempt_state(closed.status, survived=survived, any_sample=bool(samples))
     wire = read_wire(request.paths.wire, request.attempt)
     unanswered = unanswered_calls(wire.requests, wire.replies, reading.calls)
-    verdict = close_attempt(request.spec, request.asked, samples, state, closed.in_flight_known, at_once, unanswered)
+    # every request that left was seen, so what was in flight is known whatever the log lost
+    known = closed.in_flight_known or any(one.way == "http" for one in wire.requests)
+    verdict = close_attempt(request.spec, request.asked, samples, state, known, at_once, unanswered)
     return _Ended(verdict, reading, _wire(request, wire, reading), error)
 
 
