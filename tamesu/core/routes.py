@@ -7,6 +7,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from enum import StrEnum
 
+from tamesu.base.model.wire import Way
 from tamesu.core.base_url import BaseUrl, split_base_url
 
 ALIASES = {"gemini": "google"}
@@ -44,6 +45,11 @@ class Route:
     base_url: str | None = None
     needs_base_url: bool = False
     key: str | None = None
+
+    @property
+    def way(self) -> Way:
+        """Where its requests are seen: at the HTTP client, or in the call that a client without one returns."""
+        return "call" if self.protocol in {Protocol.GRPC, Protocol.CONVERSE} else "http"
 
     def origin(self, base_url: BaseUrl | None) -> str | None:
         """Return where the models answer; None for the route's own place, whether it was named or not."""

@@ -61,7 +61,8 @@ def test_c28_429_that_asks_for_an_hour_ends_with_the_time_limit_as_no_answer(tmp
     for result in project.results().values():
         assert (result["state"], result["retryable"], result["limit"]) == ("failed", True, "time")
         assert result["error"]["type"] == "NoAnswer"
-        assert "429" in result["error"]["message"] or "slow down" in result["error"]["message"]
+        # Inspect keeps of Google's error what the server said, without its status
+        assert ("slow down" if model is GEMINI else "429") in result["error"]["message"]
     assert the_attempt(project)["lost_usd"] == 0.0, "a refusal is not billed"
 
 

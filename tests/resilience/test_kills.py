@@ -31,7 +31,7 @@ from tests.resilience.processes import Command, Launcher, is_alive, is_job, kill
 
 pytestmark = pytest.mark.long
 
-SEEDS = (11, 37)  # fifty more moments are struck over HTTP, in test_http_kills.py
+SEEDS = (11, 23, 37, 53)
 KILLS = 5
 CALLS = 96
 CONCURRENCY = 4

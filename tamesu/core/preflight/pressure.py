@@ -12,7 +12,6 @@ from tamesu.core.preflight.lines import failed as fails
 from tamesu.core.routes import Protocol, Route
 
 _SHORTEST_PROBE_SECONDS = 120
-_UNSEEN_CLIENT = frozenset({Protocol.GRPC, Protocol.CONVERSE})
 _STATE = "say owner, shared, replicas and requests_per_replica in config/config.yaml, endpoints"
 VENDOR = "the provider's own"
 
@@ -70,7 +69,7 @@ def validator_check(route: Route, unverified: tuple[str, ...]) -> Check:
     """Return where requests are seen, which decides what drift can be told; `unverified` travels in no request."""
     if route.protocol is Protocol.RECORDED:
         return passed("validator", "recorded answers: nothing is sent")
-    seen = "in the call that its client returns" if route.protocol in _UNSEEN_CLIENT else "at the HTTP client"
+    seen = "in the call that its client returns" if route.way == "call" else "at the HTTP client"
     figure = f"every request, seen {seen}; any difference makes the run drifted, not banked"
     if unverified:
         figure += f"; {', '.join(unverified)} travels in no request"

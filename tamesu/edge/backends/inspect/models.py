@@ -11,7 +11,6 @@ from inspect_ai.model import Model, ModelCost, ModelInfo, get_model, set_model_c
 
 from tamesu.base.errors import UsageError
 from tamesu.base.model.plan import Price, RunSpec
-from tamesu.base.model.wire import Way
 from tamesu.core.parameters import split_parameters
 from tamesu.core.pricing import rates_up_to
 from tamesu.core.routes import Protocol, Route, find_route
@@ -60,7 +59,7 @@ def live_model(spec: RunSpec, access: Access | None, wire: WireLog, arguments: M
     )
     if route.protocol is Protocol.GEMINI:
         _hand_over(model, client)
-    observe(model, wire, way(route))
+    observe(model, wire, route.way)
     return model
 
 
@@ -77,11 +76,6 @@ def _own_arguments(spec: RunSpec, route: Route) -> dict[str, Any]:
         return {"conversation_api": False}  # which keeps conversations on the server
     body = split_parameters(spec.parameters, route.protocol).extra_body
     return {"extra_body": dict(body)} if body and body_is_argument(spec.provider) else {}
-
-
-def way(route: Route) -> Way:
-    """Return where the requests of a route are seen."""
-    return "call" if route.protocol in {Protocol.GRPC, Protocol.CONVERSE} else "http"
 
 
 def _client_arguments(route: Route, client: httpx2.AsyncClient) -> dict[str, Any]:

@@ -19,7 +19,7 @@ from tamesu.core.probe import PROBE_PROMPT, was_cut_short
 from tamesu.core.routes import find_route
 from tamesu.core.wire import check_wire
 from tamesu.edge.backends.inspect.logs import model_usage
-from tamesu.edge.backends.inspect.models import live_model, model_arguments, way
+from tamesu.edge.backends.inspect.models import live_model, model_arguments
 from tamesu.edge.backends.inspect.wire_log import WireLog
 from tamesu.edge.credentials import Access, without_secrets
 from tamesu.edge.store.wire import read_wire
@@ -49,7 +49,7 @@ def probe(spec: RunSpec, access: Access, wire: Path) -> ProbeFinding:
         usage=usage,
         cost_usd=_cost(spec, usage, seconds),
         problems=tuple(f"{one.name} {one.detail}" for one in checked.differences),
-        way="call" if route is None else way(route),
+        way="call" if route is None else route.way,
         error=error,
     )
 
