@@ -52,6 +52,7 @@ ROUTES: Mapping[str, tuple[str, str, str]] = {
     "anthropic": ("ANTHROPIC_API_KEY", "ANTHROPIC_BASE_URL", ""),
     "bedrock": ("AWS_BEARER_TOKEN_BEDROCK", "BEDROCK_BASE_URL", ""),
     "google": ("GOOGLE_API_KEY", "GOOGLE_BASE_URL", ""),
+    "grok": ("XAI_API_KEY", "XAI_BASE_URL", ""),
     "meta": ("META_API_KEY", "META_BASE_URL", "/v1"),
     "mistral": ("MISTRAL_API_KEY", "MISTRAL_BASE_URL", ""),
     "openai": ("OPENAI_API_KEY", "OPENAI_BASE_URL", "/v1"),

@@ -19,6 +19,7 @@ from tests.servers import ModelServer
 
 ITEMS = 12
 CONCURRENCY = 3
+PROBE_USD = 0.005  # the five tokens of output that the server counts for the probe before each launch
 Target = Literal["run", "snakemake", "job", "all"]
 Way = Literal["int", "int twice", "term", "kill"]
 TARGETS: Sequence[Target] = ("run", "snakemake", "job", "all")

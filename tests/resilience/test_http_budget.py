@@ -22,7 +22,7 @@ from tests.projects import ShapesProject
 from tests.resilience.evidence import assert_books_balance, attempts, highest_commitment, total
 from tests.resilience.gate import Gate
 from tests.resilience.processes import Launcher
-from tests.resilience.strikes import Arena, Strike, live_project
+from tests.resilience.strikes import PROBE_USD, Arena, Strike, live_project
 from tests.run_factories import attempt
 from tests.servers import ModelServer
 
@@ -62,15 +62,17 @@ def test_c25_a_resume_adds_up_and_stays_within_the_budget(
     if goes_on:
         assert done.code == 0, done.out + done.err
         assert len(server.asked) == 11
-        assert total(project.ledger(), "spent_usd") == 1.0
-        assert project.spent() == pytest.approx(1.0 + CALL_USD)
+        assert len(server.probes) == 2
+        assert total(project.ledger(), "spent_usd") == pytest.approx(1.0 + 2 * PROBE_USD)
+        assert project.spent() == pytest.approx(1.0 + CALL_USD + 2 * PROBE_USD)
     else:
         assert done.code == 2
         (line,) = [line for line in done.err.splitlines() if line.startswith("tamesu: ")]
         assert "budget_usd 0.8000" in line
         assert more == []
         assert len(server.asked) == 7
-        assert project.spent() == pytest.approx(0.7)
+        assert len(server.probes) == 1
+        assert project.spent() == pytest.approx(0.7 + PROBE_USD)
     assert highest_commitment(project.ledger()) <= 2.0, "what the first run was allowed"
     assert_books_balance(project)
 

@@ -12,7 +12,7 @@ from tests.live import EVAL, TASK
 from tests.resilience.evidence import assert_books_balance, attempts, item_facts, reserved, settled, total
 from tests.resilience.gate import Gate, asked_items
 from tests.resilience.processes import Launcher, wait_until
-from tests.resilience.strikes import CONCURRENCY, ITEMS, Arena, Strike, live_project
+from tests.resilience.strikes import CONCURRENCY, ITEMS, PROBE_USD, Arena, Strike, live_project
 from tests.resilience.test_recovery import fill, small_disk
 from tests.servers import ModelServer
 
@@ -64,7 +64,8 @@ def test_c18_what_was_finished_and_is_seen_late_is_not_paid_again(arena: Arena, 
     assert len(arena.server.asked) == ITEMS
     assert project.states() == {"banked": 1}
     assert reserved(project.ledger()) == settled(project.ledger())
-    assert project.spent() == pytest.approx(1.2)
+    assert len(arena.server.probes) == 1
+    assert project.spent() == pytest.approx(1.2 + PROBE_USD)
 
 
 def test_c18_a_log_that_is_seen_late_after_a_whole_run_is_adopted(tmp_path: Path, launcher: Launcher) -> None:
@@ -85,7 +86,8 @@ def test_c18_a_log_that_is_seen_late_after_a_whole_run_is_adopted(tmp_path: Path
     assert len(server.asked) == ITEMS
     (record,) = attempts(project.eval)
     assert len(record["finished"]) == ITEMS
-    assert project.spent() == pytest.approx(1.2)
+    assert len(server.probes) == 1
+    assert project.spent() == pytest.approx(1.2 + PROBE_USD)
     assert_books_balance(project)
 
 

@@ -195,7 +195,7 @@ STEPS = {
     "reserved": ("execute", Strike(f"{EXECUTE}:begin")),
     "begun": ("execute", Strike("tamesu.edge.backends.inspect.adapter:InspectBackend.execute")),
     "executed": ("execute", Strike(f"{EXECUTE}:close")),
-    "log moved": ("execute", Strike(f"{ATTEMPTS}:_samples")),
+    "log moved": ("execute", Strike(f"{ATTEMPTS}:_judged")),
     "record linked": ("execute", Strike("os:link", "after", 2)),
     "record written": ("execute", Strike(f"{ATTEMPTS}:settle")),
     "settled": ("execute", Strike(f"{ATTEMPTS}:settle", "after")),

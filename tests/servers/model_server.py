@@ -108,7 +108,11 @@ class ModelServer:
         return [asked.prompt for asked in self.asked]
 
     def _serve(self, handler: BaseHTTPRequestHandler) -> None:
-        content = handler.rfile.read(int(handler.headers.get("content-length") or 0))
+        length = int(handler.headers.get("content-length") or 0)
+        content = handler.rfile.read(length)
+        if len(content) < length:  # the client died between head and body: nothing was asked
+            handler.close_connection = True
+            return
         try:
             body = json.loads(content) if content else None
         except ValueError:

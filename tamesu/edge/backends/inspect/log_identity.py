@@ -81,7 +81,9 @@ def _provider(model: str, claimed: Mapping[str, Any]) -> str | None:
 def _origin(header: EvalSpec, claimed: Mapping[str, Any]) -> str | None:
     """Return where the models answered; the log names the place of a route even where nobody set one."""
     named = header.model_base_url
-    split = None if named is None else split_base_url(named if "://" in named else f"https://{named}")
+    # gRPC knows hosts; whether TLS was spoken only the claim says
+    scheme = str(claimed.get("base_url_origin")).partition("://")[0] if claimed.get("base_url_origin") else "https"
+    split = None if named is None else split_base_url(named if "://" in named else f"{scheme}://{named}")
     route = find_route(_provider(header.model, claimed) or "")
     return named if split is None or route is None else route.origin(split)
 

@@ -55,7 +55,7 @@ def live_model(spec: RunSpec, access: Access | None, wire: WireLog, arguments: M
         api_key=access.key,
         config=generate_config(spec),
         memoize=False,
-        **{**_own_arguments(spec, route), **arguments, **_client_arguments(route, client)},
+        **{**_own_arguments(spec, route), **arguments, **_client_arguments(route, access, client)},
     )
     if route.protocol is Protocol.GEMINI:
         _hand_over(model, client)
@@ -70,6 +70,10 @@ def _place(route: Route, access: Access) -> str | None:
     return route.base_url if access.base_url is None else access.base_url.url
 
 
+def _without_tls(access: Access) -> bool:
+    return access.base_url is not None and access.base_url.origin.startswith("http://")
+
+
 def _own_arguments(spec: RunSpec, route: Route) -> dict[str, Any]:
     """Return the arguments that a manifest may change."""
     if route.protocol is Protocol.MISTRAL:
@@ -78,8 +82,10 @@ def _own_arguments(spec: RunSpec, route: Route) -> dict[str, Any]:
     return {"extra_body": dict(body)} if body and body_is_argument(spec.provider) else {}
 
 
-def _client_arguments(route: Route, client: httpx2.AsyncClient) -> dict[str, Any]:
+def _client_arguments(route: Route, access: Access, client: httpx2.AsyncClient) -> dict[str, Any]:
     """Return what hands over the HTTP client; retries live in one layer, Inspect's."""
+    if route.protocol is Protocol.GRPC:
+        return {"disable_retry": True, "use_insecure_channel": _without_tls(access)}
     if route.protocol in {Protocol.CHAT, Protocol.MESSAGES}:
         return {"http_client": client, "max_retries": 0}
     return {"async_client": client} if route.protocol is Protocol.MISTRAL else {}

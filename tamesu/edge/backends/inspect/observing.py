@@ -66,5 +66,7 @@ def _record(wire: WireLog, result: Any) -> None:
     if not isinstance(call, ModelCall):
         return
     request = wire.sent("call", "", reduce_fields(call.request))
-    served = output.model if isinstance(output, ModelOutput) else None
-    wire.answered(request, Reply(_OK if served else _FAILED, served))
+    # an output repeats the name that was asked for; only the reply itself can say who answered
+    served = (call.response or {}).get("model")
+    status = _OK if isinstance(output, ModelOutput) else _FAILED
+    wire.answered(request, Reply(status, served if isinstance(served, str) else None))
