@@ -183,6 +183,24 @@ def test_a_torn_last_line_is_read_past(tmp_path: Path) -> None:
         assert project.attempts()[1]["wire"]["requests"] == 1
 
 
+def test_requests_that_were_altered_afterwards_make_no_evidence(tmp_path: Path) -> None:
+    with ModelServer() as server:
+        project = attempted(tmp_path / "p", server, [GPT], items=2)
+    assert states(project) == {"gpt-4o": "banked"}
+    (wire,) = project.eval.glob("runs/*/wire.jsonl")
+    whole = wire.read_bytes()
+    assert whole.count(b'"temperature":0.2') == 2
+    wire.write_bytes(whole.replace(b'"temperature":0.2', b'"temperature":0.3', 1))
+    done = project.live("status", "--check")
+    assert done.code == 1
+    assert "wire.jsonl: differs from what attempt 1 recorded; restore it from version control" in done.out
+    assert states(project)["gpt-4o"] != "banked"
+    wire.unlink()
+    assert states(project) == {"gpt-4o": "banked"}, "a package leaves it out"
+    wire.write_bytes(whole)
+    assert states(project) == {"gpt-4o": "banked"}
+
+
 def test_an_altered_line_is_refused(tmp_path: Path) -> None:
     with ModelServer() as server:
         project = attempted(tmp_path / "p", server, [GPT], items=2)

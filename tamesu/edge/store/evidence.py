@@ -12,7 +12,7 @@ from tamesu.base.model.plan import RunSpec, Stray
 from tamesu.core.slots import RunEvidence
 from tamesu.edge.store.digests import DigestCache
 from tamesu.edge.store.locks import holder
-from tamesu.edge.store.parsed import read_run_record
+from tamesu.edge.store.parsed import read_run_record, read_wire_digests
 from tamesu.edge.store.paths import EvalPaths, Project, RunPaths
 from tamesu.edge.store.records import read_record
 
@@ -28,6 +28,7 @@ def read_evidence(project: Project, spec: RunSpec, cache: DigestCache) -> RunEvi
         attempts = dict(read_attempts(run))
         record = read_run_record(project, run, cache) if run.record.exists() else None
         problem = None if record is None else inventory_problem(run, record, cache)
+        problem = problem or _wire_problem(project, run, attempts.values(), cache)
         digests = {path.stem: cache.digest(path) for path in attempts}
     except EvidenceError as error:
         return RunEvidence(holder=held_by, problem=str(error).replace(f"{project.root}/", ""))
@@ -70,6 +71,20 @@ def inventory_problem(run: RunPaths, record: RunRecord, cache: DigestCache) -> s
                 return f"{place}: is missing; restore it, or rebuild it from the log with `tamesu rescore`"
             if not same:
                 return f"{place}: differs from its inventory; restore it, or rebuild it with `tamesu rescore`"
+    return None
+
+
+def _wire_problem(
+    project: Project, run: RunPaths, attempts: Iterable[AttemptRecord], cache: DigestCache
+) -> str | None:
+    """Return a line about requests that are not what their attempt recorded; a package leaves wire.jsonl out."""
+    recorded = {a.attempt: a.wire.sha256 for a in attempts if a.wire is not None and a.wire.sha256 is not None}
+    if not recorded or not run.wire.exists():
+        return None
+    found = read_wire_digests(project, run, cache)
+    for attempt, sha256 in recorded.items():
+        if found.get(attempt) != sha256:
+            return f"wire.jsonl: differs from what attempt {attempt} recorded; restore it from version control"
     return None
 
 

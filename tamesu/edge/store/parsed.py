@@ -20,6 +20,7 @@ from tamesu.edge.store.digests import DigestCache
 from tamesu.edge.store.files import write_atomic
 from tamesu.edge.store.paths import Project, RunPaths
 from tamesu.edge.store.records import read_record
+from tamesu.edge.store.wire import wire_digests
 
 T = TypeVar("T")
 
@@ -38,6 +39,12 @@ def read_results(project: Project, run: RunPaths, cache: DigestCache) -> dict[st
         return {name: read_record(run.result(name), ItemResult) for name in record.items}
 
     return _remembered(_place(project, "results", cache.digest(run.record)), dict[str, ItemResult], read)
+
+
+def read_wire_digests(project: Project, run: RunPaths, cache: DigestCache) -> dict[int, str]:
+    """Return the digest of each attempt's lines in wire.jsonl. Raises EvidenceError when one does not parse."""
+    place = _place(project, "wire", cache.digest(run.wire))
+    return _remembered(place, dict[int, str], lambda: wire_digests(run.wire))
 
 
 def _place(project: Project, kind: str, sha256: str) -> Path:

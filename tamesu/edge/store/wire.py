@@ -49,3 +49,17 @@ def read_wire(path: Path, attempt: int) -> WireLines:
         except (msgspec.ValidationError, msgspec.DecodeError) as error:
             raise EvidenceError(f"{path}:{number}: {error}; restore it from version control") from None
     return WireLines(tuple(requests), tuple(replies), digest_bytes(b"\n".join(own)) if own else None)
+
+
+def wire_digests(path: Path) -> dict[int, str]:
+    """Return the SHA-256 over the lines of each attempt, as `read_wire` states it.
+
+    Raises EvidenceError for a line that names no attempt.
+    """
+    lines: dict[int, list[bytes]] = {}
+    for number, line in enumerate(whole_lines(path.read_bytes()), 1):
+        try:
+            lines.setdefault(msgspec.json.decode(line, type=_Head).attempt, []).append(line)
+        except (msgspec.ValidationError, msgspec.DecodeError) as error:
+            raise EvidenceError(f"{path}:{number}: {error}; restore it from version control") from None
+    return {attempt: digest_bytes(b"\n".join(own)) for attempt, own in lines.items()}
