@@ -67,7 +67,7 @@ def execute_launch(
     paths = project.eval(order.ref)
     specs = [read_spec(paths.run(run_id)) for run_id in order.runs]
     engine = backend(specs[0].backend)
-    preflight = _preflight(project, engine, order, specs)
+    preflight = _preflight(project, engine, order, specs, warn)
     engine.isolate(project.state / "launches" / order.id)
     sweep(project, engine, order.ref)
     with ExitStack() as stack:
@@ -81,7 +81,7 @@ def execute_launch(
 
 
 def _preflight(
-    project: Project, engine: Backend, order: LaunchOrder, specs: Sequence[RunSpec]
+    project: Project, engine: Backend, order: LaunchOrder, specs: Sequence[RunSpec], warn: Callable[[str], None]
 ) -> LaunchPreflight | None:
     """Return what checks and opens live models, read before the process gives up its environment.
 
@@ -92,7 +92,7 @@ def _preflight(
     from tamesu.stages.access import endpoints_of, read_accesses
     from tamesu.stages.launch_preflight import LaunchPreflight
 
-    return LaunchPreflight(project, engine, order.payer, read_accesses(project, specs), endpoints_of(project))
+    return LaunchPreflight(project, engine, order.payer, read_accesses(project, specs), endpoints_of(project), warn)
 
 
 def _places(specs: Sequence[RunSpec]) -> Mapping[str, tuple[int, int | None]]:

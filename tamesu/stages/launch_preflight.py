@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import time
 from collections.abc import Callable, Mapping
 from contextlib import AbstractContextManager
 from dataclasses import dataclass, field
@@ -23,7 +24,7 @@ from tamesu.core.wire import unverified
 from tamesu.edge.backends.protocol import Backend
 from tamesu.edge.credentials import Access
 from tamesu.edge.endpoints.access import http_access
-from tamesu.edge.endpoints.patience import Patience
+from tamesu.edge.endpoints.patience import Patience, told_once
 from tamesu.edge.store.files import write_atomic
 from tamesu.edge.store.paths import Project
 from tamesu.stages.attempts import Invocation
@@ -45,6 +46,7 @@ class LaunchPreflight:
     payer: Invocation
     accesses: Mapping[str, Access]
     endpoints: Mapping[str, EndpointFacts]
+    warn: Callable[[str], None]
     known: dict[str, object] = field(default_factory=dict)
 
     def check(self, spec: RunSpec) -> None:
@@ -92,8 +94,8 @@ class LaunchPreflight:
         http = http_access(route, access)
 
         def look() -> Look:
-            orphans = Patience(float(probe_timeout_seconds(spec)))
-            return look_at(route, http, spec.model, orphans, Patience(_WARM_UP_SECONDS))
+            orphans = self._patience(spec, float(probe_timeout_seconds(spec)))
+            return look_at(route, http, spec.model, orphans, self._patience(spec, _WARM_UP_SECONDS))
 
         found = self._once("look", [spec.endpoint, spec.model], look)
         return endpoint_checks(spec, route, http.base_url, found, facts, None)
@@ -104,8 +106,12 @@ class LaunchPreflight:
         def ask() -> ProbeFinding:
             return paid_probe(self.project, self.engine, spec, access, self.payer, timeout)
 
-        found, _ = Patience(_WARM_UP_SECONDS).until(ask, lambda finding: not is_warming(finding))
+        found, _ = self._patience(spec, _WARM_UP_SECONDS).until(ask, lambda finding: not is_warming(finding))
         return found
+
+    def _patience(self, spec: RunSpec, seconds: float) -> Patience:
+        text = f"{spec.run_id}: waiting up to {seconds:.0f} s for the endpoint of {spec.model_uri} to be ready and idle"
+        return Patience(seconds, wait=told_once(time.sleep, lambda: self.warn(text)))
 
     def _once(self, what: str, key: Json, find: Callable[[], T]) -> T:
         """Return what `find` finds for a key, found once per launch."""

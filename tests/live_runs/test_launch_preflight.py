@@ -8,6 +8,7 @@ from pathlib import Path
 from tests import live
 from tests.live_runs.attempt_lab import attempt, attempted
 from tests.servers import Asked, ModelServer, Reply
+from tests.servers.model_server import Received
 
 MODEL = live.Model("vllm", "base", {"temperature": 1.0, "top_k": 4})
 IDLE = 'vllm:num_requests_running{model_name="base"} 0.0\nvllm:num_requests_waiting{model_name="base"} 0.0\n'
@@ -105,3 +106,19 @@ def test_the_key_of_config_dir_opens_the_endpoint(tmp_path: Path) -> None:
         (probe,) = server.probes
     assert (done.code, probe.headers["authorization"]) == (0, f"Bearer {key}")
     assert key not in done.out + done.err
+
+
+def test_a_launch_says_that_it_waits_for_a_cold_endpoint(tmp_path: Path) -> None:
+    cold = iter([True, False])
+
+    def other(received: Received) -> tuple[int, dict[str, str], bytes] | None:
+        warming = received.path == "/v1/models" and next(cold, False)
+        return (503, {"content-type": "text/plain"}, b"starting up") if warming else None
+
+    with ModelServer(models=("base",), metrics=IDLE, other=other) as server:
+        project = live.make(tmp_path / "p", server.url, [MODEL])
+        worked = attempt(project)
+        assert worked.error is None, worked
+        assert len(server.asked) == 3
+    waiting = [line for line in worked.told.splitlines() if "waiting up to 5 s for the endpoint of" in line]
+    assert len(waiting) == 1, worked.told

@@ -29,7 +29,7 @@ Answer = Callable[[int], str | Failing]
 class GrokServer:
     """Serves as a context manager; `answer` gets the number of the request, from 1, and gives a text or a refusal."""
 
-    answer: Answer = lambda number: "4"  # noqa: E731
+    answer: Answer = lambda number: "4"
     served: str | None = None
     asked: list[chat_pb2.GetCompletionsRequest] = field(default_factory=list)
     keys: set[str] = field(default_factory=set)
@@ -79,5 +79,9 @@ class _Chat(chat_pb2_grpc.ChatServicer):
             total_tokens=INPUT_TOKENS + OUTPUT_TOKENS,
         )
         return chat_pb2.GetChatCompletionResponse(
-            id="r", model=self._owner.served or request.model, outputs=[output], usage=usage, created=Timestamp(seconds=1)
+            id="r",
+            model=self._owner.served or request.model,
+            outputs=[output],
+            usage=usage,
+            created=Timestamp(seconds=1),
         )

@@ -74,9 +74,7 @@ def inventory_problem(run: RunPaths, record: RunRecord, cache: DigestCache) -> s
     return None
 
 
-def _wire_problem(
-    project: Project, run: RunPaths, attempts: Iterable[AttemptRecord], cache: DigestCache
-) -> str | None:
+def _wire_problem(project: Project, run: RunPaths, attempts: Iterable[AttemptRecord], cache: DigestCache) -> str | None:
     """Return a line about requests that are not what their attempt recorded; a package leaves wire.jsonl out."""
     recorded = {a.attempt: a.wire.sha256 for a in attempts if a.wire is not None and a.wire.sha256 is not None}
     if not recorded or not run.wire.exists():
