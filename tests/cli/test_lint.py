@@ -10,7 +10,6 @@ import pytest
 from tests.cli.calling import Caller
 from tests.cli.lint_cases import (
     CASE,
-    CASES,
     COMPOSE,
     CONFIG,
     DOCKERFILE,
@@ -34,6 +33,7 @@ from tests.cli.lint_cases import (
     swap,
     write,
 )
+from tests.cli.lint_catalogue import CASES
 from tests.projects import DATASET, EXPERIMENT, Done, ShapesProject
 
 

@@ -9,7 +9,7 @@ import pytest
 
 from docs.generate import FAMILIES, lint_page
 from tamesu.core.lint.catalogue import find_rule, rules
-from tests.cli.lint_cases import CASES
+from tests.cli.lint_catalogue import CASES
 from tests.corpus import INVALID
 
 ROOT = Path(__file__).parents[2]
