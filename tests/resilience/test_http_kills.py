@@ -89,8 +89,7 @@ def test_struck_runs_end_as_if_nobody_had_struck_them(
     assert_all_holds(arena, undisturbed)
 
 
-@pytest.mark.long
-@pytest.mark.parametrize("way", ["int", "term", "kill"])
+@pytest.mark.parametrize("way", [pytest.param("int", marks=pytest.mark.long), "term", "kill"])
 def test_a_run_struck_once_goes_on(tmp_path: Path, launcher: Launcher, way: str) -> None:
     arena = struck_by(tmp_path, launcher, [Strike("all" if way == "kill" else "run", way, 2, CONCURRENCY)])  # type: ignore[arg-type]
     assert_each_strike_is_told(arena)
