@@ -65,7 +65,7 @@ def close_attempt(
     A sample whose usage cannot be is charged at the exposure of a sample, since its cost limit could not act.
     On a rented endpoint only time counts, shared by the samples served at once.
     """
-    finished = tuple(s.item for s in samples if not s.interrupted and not s.in_flight)
+    finished = tuple(s.item for s in samples if _is_finished(s))
     in_flight = tuple(s.item for s in samples if s.in_flight)
     if state == "finished":
         used = tuple(asked)
@@ -73,8 +73,7 @@ def close_attempt(
         used = (*finished, *in_flight, *(item for item, count in unanswered.items() if count > 0))
     else:
         used = finished
-    verdicts = ((sample.item, item_verdict(spec, sample)) for sample in samples if sample.item in set(finished))
-    failures = [f"{item}: {verdict.error}" for item, verdict in verdicts if verdict.error is not None]
+    failures = _failures(spec, samples)
     unread = len(asked) - len(finished) if state in {"died", "corrupt"} and not in_flight_known else 0
     calls_lost, lost_usd = _losses(
         spec, samples, unread if state == "corrupt" else min(unread, spec.concurrency), unanswered
@@ -91,6 +90,16 @@ def close_attempt(
         lost_usd=round(lost_usd, 9) if spec.paid else 0.0,
         calls_lost=calls_lost,
     )
+
+
+def _is_finished(sample: SampleEvidence) -> bool:
+    return not sample.interrupted and not sample.in_flight
+
+
+def _failures(spec: RunSpec, samples: Sequence[SampleEvidence]) -> list[str]:
+    """Return a line for each finished item that has no verdict but an error."""
+    verdicts = ((sample.item, item_verdict(spec, sample)) for sample in samples if _is_finished(sample))
+    return [f"{item}: {verdict.error}" for item, verdict in verdicts if verdict.error is not None]
 
 
 def _in_order(asked: Sequence[str], some: Iterable[str]) -> tuple[str, ...]:
