@@ -20,6 +20,7 @@ PREFLIGHT_VERSION = 1
 _SECONDS = click.FloatRange(0, 86_400)
 _WIDTH = 80
 _INDENT = " " * 9
+_COLOURS = {"pass": "green", "fail": "red", "unknown": "yellow"}
 
 
 @click.command(short_help="Check everything before money is spent.")
@@ -90,6 +91,7 @@ def _lines(check: Check, same: Sequence[PreflightRecord]) -> list[str]:
     more = f"; and {len(same) - 1} more" if check.name == "data" and len(same) > 1 else ""
     text = f"{check.state:<9}{check.title}: {check.figure}{more}"
     lines = textwrap.wrap(text, _WIDTH, subsequent_indent=_INDENT, break_on_hyphens=False)
+    lines[0] = click.style(check.state, fg=_COLOURS[check.state]) + lines[0].removeprefix(check.state)
     if check.fix is not None:
         fix = f"{_INDENT}-> {check.fix}"
         lines += textwrap.wrap(fix, _WIDTH, subsequent_indent=f"{_INDENT}   ", break_on_hyphens=False)
