@@ -14,6 +14,8 @@ from tamesu.base.errors import PreflightFailed
 from tamesu.base.model.endpoint import Check, EndpointFacts, PreflightRecord, ProbeFinding
 from tamesu.base.model.load import LoadSummary
 from tamesu.base.model.plan import RunSpec
+from tamesu.base.model.progress import EndpointAwaited
+from tamesu.core.attempt_lines import endpoint_awaited
 from tamesu.core.preflight.executed import import_check
 from tamesu.core.preflight.lines import first_failure, in_order, not_checked
 from tamesu.core.preflight.pressure import concurrency_check, probe_timeout_seconds, timeout_check, validator_check
@@ -27,6 +29,7 @@ from tamesu.edge.endpoints.patience import Patience
 from tamesu.edge.store.files import write_atomic
 from tamesu.edge.store.paths import Project
 from tamesu.stages.attempts import Invocation
+from tamesu.stages.awaiting import told_patience
 from tamesu.stages.clock import now
 from tamesu.stages.endpoint_look import Look, endpoint_checks, look_at
 from tamesu.stages.engine_load import sampled_load
@@ -45,6 +48,7 @@ class LaunchPreflight:
     payer: Invocation
     accesses: Mapping[str, Access]
     endpoints: Mapping[str, EndpointFacts]
+    tell: Callable[[EndpointAwaited], None]
     known: dict[str, object] = field(default_factory=dict)
 
     def check(self, spec: RunSpec) -> None:
@@ -93,7 +97,7 @@ class LaunchPreflight:
 
         def look() -> Look:
             orphans = Patience(float(probe_timeout_seconds(spec)))
-            return look_at(route, http, spec.model, orphans, Patience(_WARM_UP_SECONDS))
+            return look_at(route, http, spec.model, orphans, self._warm_up(spec))
 
         found = self._once("look", [spec.endpoint, spec.model], look)
         return endpoint_checks(spec, route, http.base_url, found, facts, None)
@@ -104,8 +108,11 @@ class LaunchPreflight:
         def ask() -> ProbeFinding:
             return paid_probe(self.project, self.engine, spec, access, self.payer, timeout)
 
-        found, _ = Patience(_WARM_UP_SECONDS).until(ask, lambda finding: not is_warming(finding))
+        found, _ = self._warm_up(spec).until(ask, lambda finding: not is_warming(finding))
         return found
+
+    def _warm_up(self, spec: RunSpec) -> Patience:
+        return told_patience(_WARM_UP_SECONDS, lambda: self.tell(endpoint_awaited(spec, _WARM_UP_SECONDS, now())))
 
     def _once(self, what: str, key: Json, find: Callable[[], T]) -> T:
         """Return what `find` finds for a key, found once per launch."""
