@@ -45,10 +45,9 @@ def attempt_closed(spec: RunSpec, record: AttemptRecord) -> AttemptClosed:
 
 def endpoint_awaited(spec: RunSpec, seconds: float, time: str) -> EndpointAwaited:
     """Return the event that a run waits, for so many seconds at most, until its endpoint is ready."""
-    line = (
-        f"{run_label(spec.model, spec.arm, spec.repetition)}: waiting up to {seconds:.0f} s for "
-        f"{spec.base_url_origin or spec.provider}, which is not ready; start it or correct the base URL, Ctrl-C ends this"
-    )
+    label, endpoint = run_label(spec.model, spec.arm, spec.repetition), spec.base_url_origin or spec.provider
+    advice = "start it or correct the base URL, Ctrl-C ends this"
+    line = f"{label}: waiting up to {seconds:.0f} s for {endpoint}, which is not ready; {advice}"
     return EndpointAwaited(time, spec.run_id, line)
 
 
