@@ -44,6 +44,8 @@ class LiveTable:
         for event in events:
             if event.event == "attempt_closed" and (event.failed or event.state != "finished"):
                 self.say(event.line)
+            if event.event == "endpoint_awaited":
+                self.say(event.line)
         seconds = time.monotonic()
         if events or seconds - self._last >= 1:
             self._last = seconds

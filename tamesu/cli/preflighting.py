@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import textwrap
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import asdict, replace
 
 import click
@@ -12,7 +12,6 @@ from tamesu.base.model.endpoint import Check, PreflightRecord
 from tamesu.base.model.manifest import EvalRef
 from tamesu.cli.config_dir import config_dir_option
 from tamesu.cli.session import chosen, emit_json, project_here, say, warn
-from tamesu.edge.endpoints.patience import told_once
 from tamesu.stages.preflight import Hands, Wish, preflight_eval, survey
 from tamesu.stages.preflight_hands import hands_of
 
@@ -55,7 +54,16 @@ def check_before_paying(name: str | None, wish: Wish | None = None, as_json: boo
 
 
 def _told(hands: Hands) -> Hands:
-    return replace(hands, wait=told_once(hands.wait, lambda: warn("waiting for the endpoint")))
+    """Say once that something is waited for; it may take minutes."""
+    waited: list[float] = []
+
+    def wait(seconds: float, pause: Callable[[float], None] = hands.wait) -> None:
+        if not waited:
+            warn("waiting for the endpoint")
+        waited.append(seconds)
+        pause(seconds)
+
+    return replace(hands, wait=wait)
 
 
 def _view(ref: EvalRef, records: Sequence[PreflightRecord]) -> dict[str, object]:

@@ -49,6 +49,7 @@ def run_snakemake(project: Project, plan: WorkflowPlan, plan_file: Path, display
     told.parent.mkdir(parents=True, exist_ok=True)
     progress = project.progress(plan.invocation)
     open_progress(progress)
+    _let_children_be_interrupted()
     with told.open("wb") as sink:
         child = subprocess.Popen(
             _command(project, plan, plan_file),
@@ -66,6 +67,15 @@ def run_snakemake(project: Project, plan: WorkflowPlan, plan_file: Path, display
             presence.close()
     full = _tell_errors(told, project, child.returncode, wanted=interrupted != 0)
     return Ended(interrupted, child.returncode, full)
+
+
+def _let_children_be_interrupted() -> None:
+    """Undo that a shell starts its background jobs with SIGINT ignored: children inherit it, and could not be ended.
+
+    SIGINT is what signals are passed on as; a handler of this process is the default in its children.
+    """
+    if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
+        signal.signal(signal.SIGINT, signal.default_int_handler)
 
 
 def _command(project: Project, plan: WorkflowPlan, plan_file: Path) -> list[str]:

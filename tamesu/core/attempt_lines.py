@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from tamesu.base.model.evidence import AttemptRecord
 from tamesu.base.model.plan import RunSpec
-from tamesu.base.model.progress import AttemptBegun, AttemptClosed
+from tamesu.base.model.progress import AttemptBegun, AttemptClosed, EndpointAwaited
 
 
 def run_label(model: str, arm: str, repetition: int) -> str:
@@ -43,6 +43,14 @@ def attempt_closed(spec: RunSpec, record: AttemptRecord) -> AttemptClosed:
     )
 
 
+def endpoint_awaited(spec: RunSpec, seconds: float, time: str) -> EndpointAwaited:
+    """Return the event that a run waits, for so many seconds at most, until its endpoint is ready."""
+    label, endpoint = run_label(spec.model, spec.arm, spec.repetition), spec.base_url_origin or spec.provider
+    advice = "start it or correct the base URL, Ctrl-C ends this"
+    line = f"{label}: waiting up to {seconds:.0f} s for {endpoint}, which is not ready or idle; {advice}"
+    return EndpointAwaited(time, spec.run_id, line)
+
+
 def beginning_line(begun: AttemptBegun) -> str:
     """Return that an attempt begins, in one line."""
     label = run_label(begun.model, begun.arm, begun.repetition)
@@ -59,6 +67,8 @@ def closing_line(spec: RunSpec, attempt: AttemptRecord) -> str:
         parts.append(f"{attempt.failed} failed")
     if spec.paid:
         parts.append(f"{attempt.spent_usd:.4f} USD")
+    if spec.paid and attempt.lost_usd > 0:
+        parts.append(f"up to {attempt.lost_usd:.4f} USD more for calls whose usage is unknown")
     reserved = spec.exposure_usd(len(attempt.asked))
     if attempt.spent_usd > reserved + 1e-9:
         parts.append(f"more than the {reserved:.4f} USD that were reserved (a later call was larger than the first)")

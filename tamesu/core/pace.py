@@ -27,11 +27,12 @@ def forecasts(slots: Sequence[Slot], records: Sequence[RunRecord]) -> tuple[Fore
 
 
 def measure_pace(records: Sequence[RunRecord], price: Price | None) -> Pace | None:
-    """Return what the runs of one model say per item; None without a run that finished an item.
+    """Return what the runs of one model say per item; None without a run that completed an item.
 
-    What a run cost counts only while it was paid at the price of now.
+    A run in which every item failed tells how an endpoint refuses, not what an answer takes. What a run cost counts
+    only while it was paid at the price of now.
     """
-    asked = [record for record in records if record.items]
+    asked = [record for record in records if record.items and record.complete]
     if not asked:
         return None
     items = sum(len(record.items) for record in asked)

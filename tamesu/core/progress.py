@@ -6,7 +6,7 @@ import math
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field, replace
 
-from tamesu.base.model.progress import AttemptBegun, AttemptClosed, ProgressEvent
+from tamesu.base.model.progress import AttemptBegun, AttemptClosed, EndpointAwaited, ProgressEvent
 from tamesu.core.attempt_lines import run_label
 
 AT_WORK = "at work"
@@ -52,6 +52,8 @@ def advanced(progress: Progress, events: Iterable[ProgressEvent]) -> Progress:
     """Return the progress after these events; one about an attempt that never began does not count."""
     runs = dict(progress.runs)
     for event in events:
+        if isinstance(event, EndpointAwaited):
+            continue
         key = (event.run_id, event.attempt)
         if isinstance(event, AttemptBegun):
             runs[key] = RunProgress(event)

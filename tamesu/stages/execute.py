@@ -21,6 +21,7 @@ from tamesu.base.model.evidence import AttemptRecord, Fault, RunRecord
 from tamesu.base.model.load import LoadSummary
 from tamesu.base.model.manifest import EvalRef
 from tamesu.base.model.plan import RunSpec
+from tamesu.base.model.progress import EndpointAwaited
 from tamesu.core.attempt_lines import attempt_begun, attempt_closed, beginning_line, closing_line
 from tamesu.core.planning import Retries
 from tamesu.core.slots import RunEvidence, reopened_slot, slot
@@ -67,7 +68,7 @@ def execute_launch(
     paths = project.eval(order.ref)
     specs = [read_spec(paths.run(run_id)) for run_id in order.runs]
     engine = backend(specs[0].backend)
-    preflight = _preflight(project, engine, order, specs, warn)
+    preflight = _preflight(project, engine, order, specs, tell)
     engine.isolate(project.state / "launches" / order.id)
     sweep(project, engine, order.ref)
     with ExitStack() as stack:
@@ -81,7 +82,7 @@ def execute_launch(
 
 
 def _preflight(
-    project: Project, engine: Backend, order: LaunchOrder, specs: Sequence[RunSpec], warn: Callable[[str], None]
+    project: Project, engine: Backend, order: LaunchOrder, specs: Sequence[RunSpec], tell: Callable[[str], None]
 ) -> LaunchPreflight | None:
     """Return what checks and opens live models, read before the process gives up its environment.
 
@@ -92,7 +93,11 @@ def _preflight(
     from tamesu.stages.access import endpoints_of, read_accesses
     from tamesu.stages.launch_preflight import LaunchPreflight
 
-    return LaunchPreflight(project, engine, order.payer, read_accesses(project, specs), endpoints_of(project), warn)
+    def awaited(event: EndpointAwaited) -> None:
+        tell(event.line)
+        tell_progress(project.progress(order.payer.id), event)
+
+    return LaunchPreflight(project, engine, order.payer, read_accesses(project, specs), endpoints_of(project), awaited)
 
 
 def _places(specs: Sequence[RunSpec]) -> Mapping[str, tuple[int, int | None]]:

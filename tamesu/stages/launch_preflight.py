@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import time
 from collections.abc import Callable, Mapping
 from contextlib import AbstractContextManager
 from dataclasses import dataclass, field
@@ -15,6 +14,8 @@ from tamesu.base.errors import PreflightFailed
 from tamesu.base.model.endpoint import Check, EndpointFacts, PreflightRecord, ProbeFinding
 from tamesu.base.model.load import LoadSummary
 from tamesu.base.model.plan import RunSpec
+from tamesu.base.model.progress import EndpointAwaited
+from tamesu.core.attempt_lines import endpoint_awaited
 from tamesu.core.preflight.executed import import_check
 from tamesu.core.preflight.lines import first_failure, in_order, not_checked
 from tamesu.core.preflight.pressure import concurrency_check, probe_timeout_seconds, timeout_check, validator_check
@@ -24,10 +25,11 @@ from tamesu.core.wire import unverified
 from tamesu.edge.backends.protocol import Backend
 from tamesu.edge.credentials import Access
 from tamesu.edge.endpoints.access import http_access
-from tamesu.edge.endpoints.patience import Patience, told_once
+from tamesu.edge.endpoints.patience import Patience
 from tamesu.edge.store.files import write_atomic
 from tamesu.edge.store.paths import Project
 from tamesu.stages.attempts import Invocation
+from tamesu.stages.awaiting import told_patience
 from tamesu.stages.clock import now
 from tamesu.stages.endpoint_look import Look, endpoint_checks, look_at
 from tamesu.stages.engine_load import sampled_load
@@ -46,7 +48,7 @@ class LaunchPreflight:
     payer: Invocation
     accesses: Mapping[str, Access]
     endpoints: Mapping[str, EndpointFacts]
-    warn: Callable[[str], None]
+    tell: Callable[[EndpointAwaited], None]
     known: dict[str, object] = field(default_factory=dict)
 
     def check(self, spec: RunSpec) -> None:
@@ -110,8 +112,7 @@ class LaunchPreflight:
         return found
 
     def _patience(self, spec: RunSpec, seconds: float) -> Patience:
-        text = f"{spec.run_id}: waiting up to {seconds:.0f} s for the endpoint of {spec.model_uri} to be ready and idle"
-        return Patience(seconds, wait=told_once(time.sleep, lambda: self.warn(text)))
+        return told_patience(seconds, lambda: self.tell(endpoint_awaited(spec, seconds, now())))
 
     def _once(self, what: str, key: Json, find: Callable[[], T]) -> T:
         """Return what `find` finds for a key, found once per launch."""

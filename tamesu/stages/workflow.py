@@ -10,7 +10,7 @@ from pathlib import Path
 
 from tamesu.base.errors import InvalidDocument
 from tamesu.base.model.manifest import EvalRef
-from tamesu.base.model.plan import Launch, Slot
+from tamesu.base.model.plan import Launch, Slot, SlotState
 from tamesu.base.model.workflow import PlannedEval, PlannedLaunch, PlannedRun, WorkflowPlan
 from tamesu.core.planning import Grouping, Retries
 from tamesu.edge.documents.reading import Shelf
@@ -127,7 +127,9 @@ def slot_line(slot: Slot) -> str:
     """Return where a slot stands in one line."""
     label = f"{slot.spec.model} x {slot.spec.arm} rep {slot.spec.repetition}"
     done = f"{slot.complete}/{len(slot.spec.items)} complete, {slot.failed} failed"
-    why = "; ".join(part for part in (slot.problem or slot.failure, slot.story) if part)
+    final = slot.state is SlotState.FAILED and slot.problem is None
+    again = "all is final; `tamesu resume --again` asks what failed once more" if final else None
+    why = "; ".join(part for part in (slot.problem or slot.failure, slot.story, again) if part)
     return f"{label}: {slot.state.value}, {done}" + (f": {why}" if why else "")
 
 

@@ -72,6 +72,17 @@ def test_c34_a_400_while_warming_up_is_waited_for_and_no_result_of_an_item(tmp_p
     assert [entry["lost_usd"] for entry in project.ledger() if entry["event"] == "settled"] == [0, 0, 0]
 
 
+def test_an_endpoint_that_takes_no_connection_is_waited_for_aloud(tmp_path: Path) -> None:
+    """Ten minutes of silence look like a hang; what is waited for is told at once, as a line and as an event."""
+    with ModelServer(models=("base",)) as server:
+        project = live.make(tmp_path / "p", server.url, [MODEL])
+        url = server.url
+    worked = attempt(project)
+    assert f"base x plain rep 1: waiting up to 5 s for {url}, which is not ready or idle" in worked.told
+    assert worked.told.index("waiting up to 5 s") < worked.told.index("preflight failed: endpoint answers")
+    assert project.attempts() == []
+
+
 def test_a_missing_import_is_told_before_anything_is_asked(tmp_path: Path) -> None:
     task = "import a_package_that_is_not_here\n" + live.TASK
     with ModelServer(models=("base",), metrics=IDLE) as server:
@@ -120,5 +131,5 @@ def test_a_launch_says_that_it_waits_for_a_cold_endpoint(tmp_path: Path) -> None
         worked = attempt(project)
         assert worked.error is None, worked
         assert len(server.asked) == 3
-    waiting = [line for line in worked.told.splitlines() if "waiting up to 5 s for the endpoint of" in line]
+    waiting = [line for line in worked.told.splitlines() if "waiting up to 5 s for" in line]
     assert len(waiting) == 1, worked.told

@@ -9,7 +9,14 @@ import msgspec
 import pytest
 from rich.console import Console
 
-from tamesu.base.model.progress import AttemptBegun, AttemptClosed, CallsEnded, ItemEnded, ProgressEvent
+from tamesu.base.model.progress import (
+    AttemptBegun,
+    AttemptClosed,
+    CallsEnded,
+    EndpointAwaited,
+    ItemEnded,
+    ProgressEvent,
+)
 from tamesu.cli.live import drawn
 from tamesu.core.attempt_lines import beginning_line
 from tamesu.core.progress import Progress, Told, Totals, advanced, cost_text, lines_due, shown, totals
@@ -51,6 +58,10 @@ class TestFold:
 
     def test_events_of_an_attempt_that_never_began_do_not_count(self) -> None:
         assert after(ended("b"), closed("b")).runs == {}
+
+    def test_a_wait_for_an_endpoint_is_no_progress(self) -> None:
+        waiting = EndpointAwaited(TIME, "a", "waiting")
+        assert after(waiting, begun(), waiting, ended()) == after(begun(), ended())
 
     def test_two_attempts_of_a_run_are_two(self) -> None:
         progress = after(begun(), closed(), begun(attempt=2, asked=1))

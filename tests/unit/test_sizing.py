@@ -16,7 +16,7 @@ from tamesu.core.rows import ItemRow, build_rows
 from tamesu.core.sizing import size
 from tamesu.core.slots import NOTHING, slot
 from tests.factories import POLICY, make_eval, make_spec, scored_slot
-from tests.run_factories import ALL, DONE, ITEMS, record
+from tests.run_factories import ALL, DONE, ITEMS, RETRY, record
 
 EXECUTION = ExecutionRecord(
     "inspect",
@@ -152,6 +152,14 @@ class TestPace:
 
     def test_runs_without_items_say_nothing(self) -> None:
         assert measure_pace([replace(run_of(), items={})], Price(2.0, 8.0)) is None
+
+    def test_runs_in_which_every_item_failed_forecast_nothing(self) -> None:
+        """An endpoint that refuses every call is quick and free, which says nothing about an answer."""
+        refused = record(make_spec(ITEMS), dict.fromkeys(ITEMS, RETRY), spent_usd=0.0, execution=EXECUTION)
+        assert measure_pace([refused], Price(2.0, 8.0)) is None
+        assert measure_pace([refused, run_of(usd=0.4)], Price(2.0, 8.0)) == measure_pace(
+            [run_of(usd=0.4)], Price(2.0, 8.0)
+        )
 
     def test_time_is_not_known_where_it_was_not_measured(self) -> None:
         pace = measure_pace([run_of(busy_seconds=None, wall_seconds=None)], Price(2.0, 8.0))

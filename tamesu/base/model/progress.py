@@ -68,4 +68,14 @@ class AttemptClosed:
     event: Literal["attempt_closed"] = "attempt_closed"
 
 
-ProgressEvent = AttemptBegun | CallsEnded | ItemEnded | AttemptClosed
+@dataclass(frozen=True, slots=True)
+class EndpointAwaited:
+    """A launch waits for the endpoint of a run that is not ready; `line` says it in words."""
+
+    time: str
+    run_id: str
+    line: str
+    event: Literal["endpoint_awaited"] = "endpoint_awaited"
+
+
+ProgressEvent = AttemptBegun | CallsEnded | ItemEnded | AttemptClosed | EndpointAwaited

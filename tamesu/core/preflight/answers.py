@@ -26,7 +26,9 @@ def models_check(spec: RunSpec, listing: ModelListing) -> Check:
         case "refused":
             return failed("models", f"refuses the key ({listing.detail})", "set the key that belongs to it")
         case "warming":
-            fix = "start it, or wait for it: serverless endpoints may need minutes (--warm-up)"
+            fix = (
+                "start it, or wait for it: serverless endpoints may need minutes (`tamesu preflight --warm-up SECONDS`)"
+            )
             return failed("models", f"is not ready{waited}: {listing.detail}", fix)
         case "broken":
             return failed("models", f"{listing.detail}", "correct the base URL")

@@ -12,19 +12,6 @@ _FIRST_SECONDS = 1.0
 _LONGEST_SECONDS = 15.0
 
 
-def told_once(wait: Callable[[float], None], tell: Callable[[], None]) -> Callable[[float], None]:
-    """Return a wait that says, the first time, that something is waited for; it may take minutes."""
-    told: list[float] = []
-
-    def telling(seconds: float) -> None:
-        if not told:
-            tell()
-        told.append(seconds)
-        wait(seconds)
-
-    return telling
-
-
 @dataclass(frozen=True, slots=True)
 class Patience:
     """How long to wait at most, in seconds; `clock` tells seconds, `wait` lets some pass."""

@@ -14,7 +14,14 @@ from pathlib import Path
 
 import msgspec
 
-from tamesu.base.model.progress import AttemptBegun, AttemptClosed, CallsEnded, ItemEnded, ProgressEvent
+from tamesu.base.model.progress import (
+    AttemptBegun,
+    AttemptClosed,
+    CallsEnded,
+    EndpointAwaited,
+    ItemEnded,
+    ProgressEvent,
+)
 
 _LARGEST_LINE = 4000  # what one write appends whole, whoever else appends
 _KEPT = 50
@@ -55,6 +62,7 @@ _DECODERS: dict[str, Callable[[bytes], ProgressEvent]] = {
     "calls_ended": msgspec.json.Decoder(CallsEnded).decode,
     "item_ended": msgspec.json.Decoder(ItemEnded).decode,
     "attempt_closed": msgspec.json.Decoder(AttemptClosed).decode,
+    "endpoint_awaited": msgspec.json.Decoder(EndpointAwaited).decode,
 }
 _HEAD = msgspec.json.Decoder(_Head)
 
