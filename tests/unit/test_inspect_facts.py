@@ -34,6 +34,7 @@ from inspect_ai.model import (
     GenerateConfig,
     ModelOutput,
     ModelUsage,
+    _assistant_internal,
     get_model,
     get_model_info,
 )
@@ -48,6 +49,7 @@ from tamesu.core.parameters import CONFIG_FIELDS, OWN, REFUSED, split_parameters
 from tamesu.edge.backends.inspect.isolation import kept_environment
 from tamesu.edge.backends.inspect.logs import score_number
 from tamesu.edge.backends.inspect.models import register_price
+from tamesu.edge.backends.inspect.provider_state import CLIENTS
 from tamesu.edge.documents.sandboxes import FOUND_BY_INSPECT
 from tests.factories import make_spec
 from tests.ingest.lab import lab, log_path, run_yml, turn
@@ -357,6 +359,31 @@ from inspect_ai._util.dotenv import init_dotenv
 init_dotenv()
 print(os.environ.get("META_BASE_URL"))
 """
+
+
+class TestClients:
+    """Which provider's client a run imports: the one it needs."""
+
+    PROGRAM = """
+import sys
+from inspect_ai.model._assistant_internal import init_sample_assistant_internal
+from tamesu.edge.backends.inspect.provider_state import import_no_idle_client
+import_no_idle_client()
+init_sample_assistant_internal()
+print([name for name in ("openai", "anthropic") if name in sys.modules])
+import anthropic
+from inspect_ai.model._providers.anthropic import assistant_internal
+shared = assistant_internal()
+init_sample_assistant_internal()
+print(assistant_internal() is shared)
+"""
+
+    def test_every_client_has_the_name_that_is_asked(self) -> None:
+        assert {name for name in vars(_assistant_internal) if name.startswith("_HAS_")} == set(CLIENTS)
+
+    def test_an_idle_client_is_not_imported_and_one_in_use_has_state_of_its_own_for_each_sample(self) -> None:
+        done = subprocess.run([sys.executable, "-c", self.PROGRAM], capture_output=True, text=True, check=True)
+        assert done.stdout.splitlines() == ["[]", "False"]
 
 
 class TestEnvironment:

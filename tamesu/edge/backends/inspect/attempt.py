@@ -13,6 +13,7 @@ from inspect_ai._util.error import PrerequisiteError
 from tamesu.base.errors import TamesuError
 from tamesu.base.model.evidence import Fault
 from tamesu.edge.backends.inspect.models import run_model
+from tamesu.edge.backends.inspect.provider_state import import_no_idle_client
 from tamesu.edge.backends.inspect.sandbox_option import chosen_sandbox
 from tamesu.edge.backends.inspect.settings import limit_fields, log_metadata
 from tamesu.edge.backends.inspect.tasks import bind_scorers, load_task, message_limit
@@ -45,6 +46,7 @@ def _fault(request: AttemptRequest, name: str, text: str) -> Fault:
 
 
 def _evaluate(request: AttemptRequest) -> None:
+    import_no_idle_client()
     spec, paths = request.spec, request.paths
     dataset = paths.attempt_dataset(request.attempt)
     task = load_task(spec, paths.sources, dataset)
