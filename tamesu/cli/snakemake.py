@@ -23,6 +23,7 @@ from tamesu.edge.store.progress import ProgressReader, open_progress
 from tamesu.workflow_files import snakefile
 
 _SECONDS_BETWEEN_LOOKS = 0.25
+_STOPPING = "stopping: what is in flight is cut off and asked again by the next run; this may take a while"
 
 
 @dataclass(frozen=True, slots=True)
@@ -62,7 +63,7 @@ def run_snakemake(project: Project, plan: WorkflowPlan, plan_file: Path, display
         presence.note(child.pid)
         try:
             with _shown(display, _owed(plan), ProgressReader(progress)) as look:
-                interrupted = _wait(child, look)
+                interrupted = _wait(child, look, lambda: display.say(_STOPPING))
         finally:
             presence.close()
     full = _tell_errors(told, project, child.returncode, wanted=interrupted != 0)
@@ -142,8 +143,11 @@ def _tell_errors(told: Path, project: Project, code: int, wanted: bool) -> bool:
     return full
 
 
-def _wait(child: subprocess.Popen[bytes], look: Callable[[], None]) -> int:
-    """Wait for Snakemake, looking meanwhile; a signal is passed on to its group as SIGINT, so that all ends tidily."""
+def _wait(child: subprocess.Popen[bytes], look: Callable[[], None], stopping: Callable[[], None]) -> int:
+    """Wait for Snakemake, looking meanwhile; a signal is passed on to its group as SIGINT, so that all ends tidily.
+
+    After the first one `stopping` says so, as what is in flight may take a while to end.
+    """
     received: list[int] = []
 
     def forward(number: int, _frame: object) -> None:
@@ -153,8 +157,13 @@ def _wait(child: subprocess.Popen[bytes], look: Callable[[], None]) -> int:
 
     before = {number: signal.signal(number, forward) for number in (signal.SIGINT, signal.SIGTERM)}
     try:
+        said = False
         while not _ended(child):
             look()
+            if received and not said:
+                said = True
+                with suppress(OSError):
+                    stopping()
     finally:
         for number, handler in before.items():
             signal.signal(number, handler)

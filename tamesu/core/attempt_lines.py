@@ -72,6 +72,8 @@ def closing_line(spec: RunSpec, attempt: AttemptRecord) -> str:
     reserved = spec.exposure_usd(len(attempt.asked))
     if attempt.spent_usd > reserved + 1e-9:
         parts.append(f"more than the {reserved:.4f} USD that were reserved (a later call was larger than the first)")
+    elif attempt.spent_usd + attempt.lost_usd > reserved + 1e-9:
+        parts.append(f"together more than the {reserved:.4f} USD that were reserved (calls were retried unanswered)")
     recorded = " (recorded)" if spec.provider == "replay" else ""
     why = f": {attempt.error or attempt.failure}" if attempt.error or attempt.failure else ""
     return f"{', '.join(parts)}{recorded}{why}"

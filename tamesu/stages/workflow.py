@@ -78,8 +78,10 @@ def _launch(planned: Planned, launch: Launch, pay_usd: float | None) -> PlannedL
 
 def _refusal(planned: Planned, launches: Sequence[Launch], pay_usd: float | None) -> str | None:
     """Return the line that says why these launches may not start, with their price; None when they may."""
-    if planned.plan.blockers:
-        return str(planned.plan.blockers[0])
+    first, *more = planned.plan.blockers or (None,)
+    if first is not None:
+        rest = f" (and {len(more)} more, which `tamesu plan` lists)" if more else ""
+        return f"{first}{rest}"
     paid = [launch for launch in launches if launch.paid]
     if not paid or pay_usd is not None:
         return None

@@ -16,6 +16,16 @@ def test_calls_of_unknown_usage_are_told_with_what_they_may_have_cost() -> None:
     ), line
 
 
+def test_lost_calls_beyond_the_reservation_are_told() -> None:
+    spec = make_spec(ITEMS)
+    reserved = spec.exposure_usd(4)
+    within = closing_line(spec, replace(attempt(), spent_usd=0.1, lost_usd=reserved - 0.1))
+    beyond = closing_line(spec, replace(attempt(), spent_usd=0.1, lost_usd=reserved))
+    told = f"together more than the {reserved:.4f} USD that were reserved (calls were retried unanswered)"
+    assert told not in within
+    assert beyond.endswith(told), beyond
+
+
 def test_an_attempt_that_lost_nothing_says_nothing_of_it() -> None:
     line = closing_line(make_spec(ITEMS), replace(attempt(), spent_usd=0.25))
     assert line.endswith("4/4 items good, 0.2500 USD"), line

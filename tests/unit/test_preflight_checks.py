@@ -262,6 +262,8 @@ class TestExecuted:
             "fail",
             "No module named 'helper'",
         )
+        broken = import_check(ImportFinding(False, "task.py: SyntaxError: invalid syntax (task.py, line 3)"))
+        assert broken.fix == "correct the task"
         found = import_check(ImportFinding(True, None, ("/a", "/b", "/c", "/d")))
         assert told(found) == ("unknown", "imports; reads 4 files outside its copy: /a, /b, /c and 1 more")
         assert import_check(None).state == "unknown"

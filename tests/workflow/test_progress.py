@@ -173,6 +173,7 @@ class TestTerminal:
         row = seen.screen[head + 2].split()
         assert (row[0], row[2], row[-1]) == ("counter", "1", "interrupted")
         assert 0 < int(row[3].removesuffix("/16")) < 16
+        assert seen.written.count("stopping: what is in flight is cut off and asked again by the next run") == 1
         assert "Traceback" not in seen.written
         assert seen.written.count("\x1b[?25h") == 1
         assert project.tamesu("run").code == 0

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping, Sequence
 
 from tamesu.base.canonical import Json
@@ -18,7 +19,8 @@ def import_check(finding: ImportFinding | None) -> Check:
     if finding is None:
         return unknown("import", "not tried")
     if not finding.ok:
-        fix = "declare it in execution.sources, or install what is missing"
+        broken = re.search(r": (Syntax|Indentation|Tab)Error: ", finding.error or "")
+        fix = "correct the task" if broken else "declare it in execution.sources, or install what is missing"
         return failed("import", finding.error or "does not import", fix)
     if finding.outside_reads:
         shown = ", ".join(finding.outside_reads[:_SHOWN])
