@@ -149,7 +149,7 @@ def test_a_work_folder_that_is_not_the_users_fails_the_items_instead_of_scoring_
 ) -> None:
     """A mistake of the compose file is no answer's: no number, and nothing is asked again for it."""
     project = c_renderer.copy(tmp_path / "project", image)
-    project.edit(COMPOSE, "mode=0700,uid=1000,gid=1000,exec", "mode=0755,exec")
+    project.edit(COMPOSE, "uid=1000,gid=1000,exec", "exec")
     project.edit(EVAL / "eval.yml", "items: all", "items: {ids: [red-disc]}")
     done = project.tamesu("run")
     assert done.code == 1
