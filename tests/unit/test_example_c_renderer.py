@@ -181,3 +181,20 @@ def test_every_picture_has_one_answer_and_points_within_its_size() -> None:
         expected = item["expected"]
         assert (expected["width"], expected["height"]) == (item["input"]["width"], item["input"]["height"])
         assert all(0 <= x < expected["width"] and 0 <= y < expected["height"] for x, y, _ in expected["points"])
+
+
+def test_the_page_about_sandboxes_shows_the_compose_file_of_the_example() -> None:
+    page = (c_renderer.projects.ROOT / "docs/sandboxes.md").read_text()
+    shown = "".join(f"    {line}\n" for line in compose_lines())
+    assert f"\n{shown}\n" in page
+    rows = re.findall(r"^\| `([a-z_-]+)[`:]", page, flags=re.MULTILINE)
+    assert {"network_mode", "read_only", "user", "mem_limit", "pids_limit", "cpus", "command", "stop_signal"} <= set(
+        rows
+    )
+
+
+def test_the_commands_on_the_page_are_those_of_the_example() -> None:
+    page = (c_renderer.projects.ROOT / "docs/sandboxes.md").read_text()
+    assert f"COPY = '{workshop.COPY}'" in page
+    commands = workshop.RUN.splitlines()[1:]
+    assert "".join(f"    {command}\n" for command in commands) in page
