@@ -36,6 +36,7 @@ ENDS = {
     "green-ring": End(0.4, "run_timeout", "run-log"),
     "night-sky": End(0.4, "run_failed", "run-log"),
     "gray-steps": End(0.4, "run_failed", "run-log"),
+    "gray-sheet": End(0.4, "run_failed", "run-log"),
     "blue-square": End(0.2, "compile_error", "compiler-log"),
     "nested-frames": End(0.2, "compile_timeout", "source"),
     "horizon": End(0.0, "unsafe_file_name", "response"),

@@ -15,6 +15,7 @@ import pytest
 import yaml
 from hypothesis import given
 from hypothesis import strategies as st
+from inspect_ai.util import ExecResult
 from PIL import Image
 
 from tests import c_renderer
@@ -141,6 +142,40 @@ def test_a_sandbox_that_is_gone_is_no_score(monkeypatch: pytest.MonkeyPatch) -> 
     monkeypatch.setattr(workshop, "sandbox", lambda: Broken(RuntimeError("the sandbox is not running")))
     with pytest.raises(RuntimeError, match="not running"):
         asyncio.run(workshop.run_program())
+
+
+class Told:
+    """A sandbox whose commands end with a code and an output."""
+
+    def __init__(self, code: int, output: str) -> None:
+        self._done = ExecResult(code == 0, code, output, "")
+
+    async def exec(self, *arguments: object, **options: object) -> ExecResult[str]:
+        return self._done
+
+
+@pytest.mark.parametrize(
+    ("returned", "output", "code"),
+    [
+        (137, "0 10.00 10.40\n", 0),
+        (137, "3 10.00 10.40\n", 3),
+        (137, "124 10.00 15.01\n", workshop.TIMED_OUT),
+        (137, "137 10.00 16.01\n", workshop.TIMED_OUT),
+        (137, "137 10.00 10.40\n", 137),
+        (137, "", 137),
+        (143, "", 143),
+        (0, "", workshop.FAILED),
+        (137, "0 1.0 1.0\n9 1.0 1.0\n", 137),
+        (137, "0 x 1.0\n", 137),
+        (137, "\u0660 1.0 1.0\n", 137),
+        (137, f"{'9' * 5000} 1.0 1.0\n", 137),
+    ],
+)
+def test_how_a_program_ended_is_told_by_the_shell_alone(
+    returned: int, output: str, code: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(workshop, "sandbox", lambda: Told(returned, output))
+    assert asyncio.run(workshop.run_program()) == code
 
 
 # --- its documents ---------------------------------------------------------------------------------------

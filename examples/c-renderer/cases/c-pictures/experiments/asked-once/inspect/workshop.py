@@ -7,7 +7,7 @@ as `Stopped`, so that it becomes a score; what no program can cause is left to r
 from __future__ import annotations
 
 import base64
-import time
+import re
 
 from inspect_ai.util import ExecResult, sandbox
 
@@ -22,13 +22,17 @@ FAILED, TIMED_OUT, KILLED = 1, 124, 137
 # Sizes of `ulimit -f` are blocks of 512 bytes.
 COMPILE = "ulimit -c 0; ulimit -f 32768; exec cc -std=c17 -O1 -Wall -o main main.c -lm 2> compiler.log < /dev/null"
 # The shell needs no new process to end whatever the program left behind. That ends Inspect's own `timeout` too, so the
-# exit code is printed before.
+# exit code is printed before, with the time that tells a kill at the limit from others.
 RUN = """\
 ulimit -c 0; ulimit -f 4096
+read -r begun rest < /proc/uptime
 timeout -k 1 "$1" ./main > image.ppm 2> run.log < /dev/null
-echo "$?"
+code=$?
+read -r ended rest < /proc/uptime
+echo "$code $begun $ended"
 kill -s KILL -- -1
 """
+TOLD = re.compile(r"(?P<code>\d{1,3}) (?P<begun>\d+\.\d+) (?P<ended>\d+\.\d+)\n", re.ASCII)
 # read_file does not see a tmpfs, and text would not survive bytes; a pipe or a device in the file's place ends by time.
 COPY = 'exec < "$1"; head -c "$2" | base64 -w 0'
 
@@ -59,12 +63,14 @@ async def run_program() -> int:
 
     Raises Stopped `run_timeout`, `run_denied`.
     """
-    started = time.monotonic()
     # The limit outside only counts where the one inside was tampered with.
-    done = await _done("run", RUN_SECONDS + 10, RUN, str(RUN_SECONDS))
-    code = int(done.stdout) if done.stdout.strip().isdecimal() else done.returncode or FAILED
-    # A program that ignores being asked is killed, which is told like every other kill.
-    return TIMED_OUT if code == KILLED and time.monotonic() - started >= RUN_SECONDS else code
+    done = await _done("run", RUN_SECONDS + 30, RUN, str(RUN_SECONDS))
+    told = TOLD.fullmatch(done.stdout)
+    if told is None:
+        return done.returncode or FAILED  # the program ended the shell, or spoke in its place
+    code, seconds = int(told["code"]), float(told["ended"]) - float(told["begun"])
+    # A program that ignores being asked to end is killed, as one is that takes too much memory.
+    return TIMED_OUT if code == KILLED and seconds >= RUN_SECONDS else code
 
 
 async def copied(name: str, most: int) -> bytes:
