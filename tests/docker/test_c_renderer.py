@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import contextlib
+import json
 import os
 import subprocess
 from collections.abc import Callable, Iterator
@@ -14,20 +16,42 @@ import yaml
 from tamesu.core.images import inspect_image
 from tests import c_renderer, projects
 from tests.c_renderer import COMPOSE, ENDS, EVAL
+from tests.docker.test_lock import tag
 from tests.docker.test_sandbox import image
 
 pytestmark = pytest.mark.docker
-__all__ = ["image"]
+__all__ = ["image", "tag"]
 
 
 def docker(*arguments: str) -> str:
     return subprocess.run(("docker", *arguments), capture_output=True, text=True, check=True).stdout
 
 
-def engine() -> dict[str, set[str]]:
-    """Return the IDs of all containers, networks and volumes."""
-    listings = {"containers": ("ps", "-aq"), "networks": ("network", "ls", "-q"), "volumes": ("volume", "ls", "-q")}
-    return {what: set(docker(*listing).split()) for what, listing in listings.items()}
+LABEL = "com.docker.compose.project"
+LISTINGS = (("ps", "-aq"), ("network", "ls", "-q"), ("volume", "ls", "-q"))
+
+
+@contextlib.contextmanager
+def created(told: Path) -> Iterator[None]:
+    """Write the attributes of every container that is created meanwhile, anybody's, one JSON object a line."""
+    which = ("--filter", "type=container", "--filter", "event=create", "--format", "{{json .Actor.Attributes}}")
+    with told.open("wb") as file, subprocess.Popen(("docker", "events", *which), stdout=file) as watch:
+        try:
+            yield
+        finally:
+            watch.terminate()
+
+
+def started_from(folder: Path, told: Path) -> set[str]:
+    """Return the compose projects whose containers were created from below a folder."""
+    found = map(json.loads, told.read_text().splitlines())
+    return {one[LABEL] for one in found if one.get(f"{LABEL}.working_dir", "").startswith(f"{folder}/")}
+
+
+def left_of(compose_projects: set[str]) -> list[str]:
+    """Return the IDs of containers, networks and volumes that are still there."""
+    asked = ((*listing, "--filter", f"label={LABEL}={name}") for listing in LISTINGS for name in compose_projects)
+    return [one for listing in asked for one in docker(*listing).split()]
 
 
 def results(project: projects.ShapesProject) -> dict[str, dict[str, Any]]:
@@ -36,12 +60,12 @@ def results(project: projects.ShapesProject) -> dict[str, dict[str, Any]]:
 
 
 class Ran(NamedTuple):
-    """The example after one run, and what the engine held that it did not before."""
+    """The example after one run, and the compose projects that it started."""
 
     project: projects.ShapesProject
     lint: projects.Done
     done: projects.Done
-    left: dict[str, set[str]]
+    compose_projects: set[str]
 
     def artifact(self, item: str, name: str) -> bytes:
         (path,) = self.project.path(EVAL).glob(f"runs/*/items/{item}/artifacts/{name}")
@@ -53,10 +77,10 @@ def ran(tmp_path_factory: pytest.TempPathFactory) -> Ran:
     reference = os.environ.get("TAMESU_TOOLCHAIN_IMAGE", "")
     project = c_renderer.copy(tmp_path_factory.mktemp("c-renderer") / "project", reference)
     lint = project.tamesu("lint", "--strict")
-    before = engine()
-    done = project.tamesu("run")
-    after = engine()
-    return Ran(project, lint, done, {what: after[what] - before[what] for what in after})
+    told = project.root.with_name("created.jsonl")
+    with created(told):
+        done = project.tamesu("run")
+    return Ran(project, lint, done, started_from(project.root, told))
 
 
 def test_with_a_pinned_image_lint_is_clean_and_every_item_ends(ran: Ran) -> None:
@@ -65,6 +89,23 @@ def test_with_a_pinned_image_lint_is_clean_and_every_item_ends(ran: Ran) -> None
     assert "c-pictures/asked-once/replayed: evidence complete" in ran.done.out
     found = results(ran.project)
     assert {item: result["state"] for item, result in found.items()} == dict.fromkeys(ENDS, "complete")
+
+
+def test_the_sandbox_is_identity_of_scoring(ran: Ran) -> None:
+    (record,) = (yaml.safe_load(path.read_text()) for path in ran.project.path(EVAL).glob("runs/*/run.yml"))
+    images = [{"file": "compose.yaml", "reference": os.environ["TAMESU_TOOLCHAIN_IMAGE"]}]
+    assert record["identity"]["scoring"]["images"] == images
+    assert record["identity"]["generation"]["images"] == []
+    assert "source/compose.yaml" in record["identity"]["scoring"]
+
+
+def test_the_way_of_the_readme_from_a_tag_to_a_lock_leaves_lint_clean(tmp_path: Path, image: str, tag: str) -> None:
+    project = c_renderer.copy(tmp_path / "project", tag)
+    assert "image/not-pinned" in project.tamesu("lint").out
+    assert project.tamesu("lock").code == 0
+    lock = yaml.safe_load(project.path(COMPOSE.with_name("compose.lock.yml")).read_text())
+    assert lock["images"] == [{"reference": tag, "locked": image}]
+    assert project.tamesu("lint", "--strict").code == 0
 
 
 def test_each_answer_gets_its_exact_score_and_reason(ran: Ran) -> None:
@@ -98,7 +139,8 @@ def test_every_render_is_a_valid_image_for_review(ran: Ran) -> None:
 
 
 def test_no_container_network_or_volume_is_left(ran: Ran) -> None:
-    assert ran.left == {"containers": set(), "networks": set(), "volumes": set()}
+    assert len(ran.compose_projects) == len(ENDS)  # one each
+    assert left_of(ran.compose_projects) == []
 
 
 # --- the sandbox itself ----------------------------------------------------------------------------------
