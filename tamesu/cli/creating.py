@@ -74,13 +74,22 @@ def experiment(name: str, extra: str | None) -> None:
 @click.option("--items", default="all", show_default=True, help="all, the first N, or IDs joined by commas.")
 @click.option("--repetitions", type=click.IntRange(min=1), default=1, show_default=True, help="Runs per model and arm.")
 @click.option("--budget-usd", type=float, default=1.0, show_default=True, help="Nothing starts that could cost more.")
+@click.option("--with", "extra", type=OneOf(["sandbox"]), help="Ask for programs, and run them in a container.")
 def new_eval(
-    name: str, provider: str, model: str | None, dataset: str | None, items: str, repetitions: int, budget_usd: float
+    name: str,
+    provider: str,
+    model: str | None,
+    dataset: str | None,
+    items: str,
+    repetitions: int,
+    budget_usd: float,
+    extra: str | None,
 ) -> None:
     """Write a draft eval of an experiment as it stands: its arms, its task, its case's dataset.
 
     CASE and EXPERIMENT may be left out when there is one. With provider replay, placeholder answers are written
-    too; replace them by recorded ones.
+    too; replace them by recorded ones. `--with sandbox` writes a task of the eval's own that runs the answer, a
+    Python program, in a hardened Docker container; its image is yours to pin.
     """
     project = project_here()
     if find_route(provider) is None:
@@ -90,7 +99,7 @@ def new_eval(
     parts = _parts(name, "eval", "CASE/EXPERIMENT/NAME", 3)
     within = _experiment(project, parts[:-1])
     ref = EvalRef(within.case, within.experiment, parts[-1])
-    wishes = Wishes(provider, model, items, repetitions, budget_usd)
+    wishes = Wishes(provider, model, items, repetitions, budget_usd, sandbox=extra == "sandbox")
     _tell(write_eval(project, ref, dataset, wishes))
     linted = lint_eval(project, ref)
     for finding in linted.findings:

@@ -40,6 +40,11 @@ REVIEW = (
     Target("review/answer.md", "rubrics/answer.md"),
 )
 EVAL = (Target("eval/eval.yml", "eval.yml"),)
+SANDBOX = (
+    Target("sandbox/compose.yaml", "inspect/compose.yaml"),
+    Target("sandbox/task.py", "inspect/task.py"),
+    Target("sandbox/program.md.j2", "prompts/program.md.j2"),
+)
 
 
 def case_targets(case: str) -> tuple[Target, ...]:
@@ -68,6 +73,14 @@ class TaskOutline:
     roles: tuple[StagedRole, ...]
 
 
+# What the packaged task of an eval with a sandbox declares.
+SANDBOX_OUTLINE = TaskOutline(
+    "solve_by_program",
+    ("right_output",),
+    tuple(StagedRole(role, "text/plain") for role in ("response", "source", "run-log")),
+)
+
+
 @dataclass(frozen=True, slots=True)
 class ArmFile:
     """An arm by its prompt file: the ID is the file's name up to the first dot."""
@@ -93,11 +106,15 @@ class Wishes:
     items: str = "all"
     repetitions: int = 1
     budget_usd: float = 1.0
+    sandbox: bool = False
 
 
 @dataclass(frozen=True, slots=True)
 class Surroundings:
-    """What lies around a new eval: its experiment's arms and task, its case's dataset."""
+    """What a new eval is about: arms and task, its experiment's or its own, and its case's dataset.
+
+    `place` leads from eval.yml to the folder that holds both.
+    """
 
     dataset: str
     items: tuple[Item, ...]
@@ -105,6 +122,7 @@ class Surroundings:
     system: bool
     outline: TaskOutline
     rubrics: tuple[str, ...]
+    place: str = "../../"
 
 
 @dataclass(frozen=True, slots=True)
@@ -125,6 +143,20 @@ class NewEval:
     system: bool
     provider: str
     model: str
+    place: str
+
+
+def sandboxed(dataset: str, items: tuple[Item, ...]) -> Surroundings:
+    """Return what an eval with a sandbox of its own is about: one arm that asks for a program, and its task."""
+    return Surroundings(
+        dataset=dataset,
+        items=items,
+        arms=(ArmFile("program", "program.md.j2"),),
+        system=False,
+        outline=SANDBOX_OUTLINE,
+        rubrics=(),
+        place="",
+    )
 
 
 def new_eval(ref: EvalRef, around: Surroundings, wishes: Wishes) -> NewEval:
@@ -147,6 +179,7 @@ def new_eval(ref: EvalRef, around: Surroundings, wishes: Wishes) -> NewEval:
         system=around.system,
         provider=wishes.provider,
         model=wishes.model or RECORDED_MODEL,
+        place=around.place,
     )
 
 
@@ -182,8 +215,10 @@ def _selection(wanted: str, around: Surroundings) -> str:
     return f"{{ids: {json.dumps(list(dict.fromkeys(ids)))}}}"
 
 
-def placeholder_recordings(items: Iterable[Item]) -> bytes:
+def placeholder_recordings(items: Iterable[Item], *, sandbox: bool = False) -> bytes:
     """Return a file of recorded answers, one per item: the expected number, and for the last item no answer.
+
+    With a sandbox an answer is a program that prints it.
 
     They fit every model, arm and repetition alike, so that no difference between arms is made up.
     """
@@ -191,12 +226,12 @@ def placeholder_recordings(items: Iterable[Item]) -> bytes:
     lines: list[Json] = [{"tamesu_recording": 1, "label": PLACEHOLDER_LABEL}]
     for item in asked:
         missing = len(asked) > 1 and item is asked[-1]
-        text = "Placeholder without an answer." if missing else _placeholder(item.expected)
+        text = "Placeholder without an answer." if missing else _placeholder(item.expected, sandbox)
         lines.append({"item": item.id, "turns": [{"text": text}]})
     return "".join(json.dumps(line, ensure_ascii=False) + "\n" for line in lines).encode()
 
 
-def _placeholder(expected: Json) -> str:
-    if isinstance(expected, (str, int, float)) and not isinstance(expected, bool):
-        return f"Answer: {expected}"
-    return "Placeholder."
+def _placeholder(expected: Json, sandbox: bool) -> str:
+    if isinstance(expected, bool) or not isinstance(expected, (str, int, float)):
+        return "Placeholder."
+    return f"```python\nprint({expected!r})\n```\n" if sandbox else f"Answer: {expected}"

@@ -15,6 +15,7 @@ from tamesu.core.scaffold import (
     EXPERIMENT,
     PROJECT,
     REVIEW,
+    SANDBOX,
     ArmFile,
     NewEval,
     Surroundings,
@@ -23,6 +24,7 @@ from tamesu.core.scaffold import (
     case_targets,
     new_eval,
     placeholder_recordings,
+    sandboxed,
 )
 from tamesu.edge.documents.dataset_reader import read_dataset
 from tamesu.edge.documents.reading import Reading
@@ -75,12 +77,17 @@ def write_experiment(project: Project, ref: ExperimentRef, review: bool) -> Writ
 def write_eval(project: Project, ref: EvalRef, dataset: str | None, wishes: Wishes) -> Written:
     """Write a draft eval of an experiment as it stands, with placeholder answers when it is replayed.
 
-    Raises UsageError for a bad name or wish, Refused when it exists.
+    With a sandbox it gets a task, a prompt and a compose file of its own. Raises UsageError for a bad name or wish,
+    Refused when it exists.
     """
     check_id("eval", ref.eval)
-    around = _surroundings(project, ExperimentRef(ref.case, ref.experiment), dataset)
+    if wishes.sandbox:
+        around, contents = sandboxed(*_dataset(project, ref.case, dataset)), _rendered(SANDBOX, {})
+    else:
+        around, contents = _surroundings(project, ExperimentRef(ref.case, ref.experiment), dataset), {}
     filled = new_eval(ref, around, wishes)
-    contents = {"recordings/answers.jsonl": placeholder_recordings(around.items)} if filled.recordings else {}
+    if filled.recordings:
+        contents["recordings/answers.jsonl"] = placeholder_recordings(around.items, sandbox=wishes.sandbox)
     contents |= _rendered(EVAL, {"tail": shortest_name(project, ref), **_values(filled)})
     return _fill(project, project.eval(ref).folder, contents)
 

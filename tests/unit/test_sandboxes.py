@@ -3,10 +3,13 @@
 from __future__ import annotations
 
 import dataclasses
+import hashlib
+from collections.abc import Mapping
 from pathlib import Path
 
 import pytest
 
+from tamesu.base.canonical import Json
 from tamesu.base.errors import Refused
 from tamesu.edge.backends.inspect.sandbox_option import chosen_sandbox
 from tamesu.edge.documents.eval_reader import ReadEval, read_eval
@@ -183,3 +186,68 @@ def test_what_is_wrong_in_a_compose_file_has_its_column(text: str, rule: str, at
     declare(shapes, "compose.yaml", text)
     places = {(one.line, one.column) for one in read(shapes).findings if one.rule == rule}
     assert places == {(1, text.index(at) + 1)}
+
+
+# --- sandboxes of plug-ins -------------------------------------------------------------------------------
+
+VALUES = f"""\
+services:
+  default:
+    image: {PIN}
+    runtimeClassName: gvisor
+allowDomains: []
+"""
+
+
+def generation(project: ShapesProject) -> Mapping[str, Json]:
+    """Return what is identity of the first run's generation, lint being clean."""
+    found = read(project)
+    assert told(project) == set()
+    assert found.matrix is not None
+    return found.matrix.runs[0].identity.generation
+
+
+@pytest.mark.parametrize("place", ["manifest", "task", "bare"])
+def test_the_values_of_a_k8s_sandbox_are_identity_and_lint_wants_no_docker_there(
+    place: str, shapes: ShapesProject
+) -> None:
+    if place == "task":
+        in_task(shapes, '("k8s", "values.yaml")')
+    else:
+        option(shapes, "k8s" if place == "bare" else "[k8s, ../../inspect/values.yaml]")
+    declare(shapes, "values.yaml", VALUES)
+    before = generation(shapes)
+    assert before["source/values.yaml"] == hashlib.sha256(VALUES.encode()).hexdigest()
+    assert before.get("images", []) == []
+    changed = VALUES.replace("gvisor", "runc")
+    shapes.path(INSPECT / "values.yaml").write_text(changed)
+    after = generation(shapes)
+    assert {name for name in {**before, **after} if before.get(name) != after.get(name)} == {"source/values.yaml"}
+
+
+@pytest.mark.parametrize("text", ["global: {image: {tag: 1}}\n", "just a word\n", "a: [b\n"])
+def test_what_a_plug_in_reads_need_be_no_compose_file(text: str, shapes: ShapesProject) -> None:
+    option(shapes, "[proxmox, ../../inspect/values.yaml]")
+    declare(shapes, "values.yaml", text)
+    assert told(shapes) == set()
+
+
+def test_an_undeclared_file_of_a_plug_in_is_an_error(shapes: ShapesProject) -> None:
+    in_task(shapes, '("k8s", "values.cfg")')
+    shapes.path(INSPECT / "values.cfg").write_text(VALUES)
+    assert told(shapes) == {(TASK, "image/undeclared-file")}
+
+
+def test_an_unpinned_image_of_a_plug_in_is_a_warning_at_its_line(shapes: ShapesProject) -> None:
+    option(shapes, "[k8s, ../../inspect/values.yaml]")
+    declare(shapes, "values.yaml", VALUES.replace(PIN, "python:3.12"))
+    (found,) = (one for one in read(shapes).findings if one.rule == "image/not-pinned")
+    assert (found.file, found.line, found.column) == ((INSPECT / "values.yaml").as_posix(), 3, 5)
+    assert (found.severity, found.message) == ("warning", "image 'python:3.12' is not pinned")
+
+
+def test_a_compose_file_stays_one_for_every_plug_in(shapes: ShapesProject) -> None:
+    option(shapes, "[modal, ../../inspect/my-compose.yaml]")
+    declare(shapes, "my-compose.yaml", "services: {default: {image: 'python:3'}}\n")
+    (found,) = (one for one in read(shapes).findings if one.rule == "image/not-pinned")
+    assert (found.file, found.severity) == ((INSPECT / "my-compose.yaml").as_posix(), "error")

@@ -16,8 +16,20 @@ from tamesu.edge.documents.reading import Reading
 
 _AT: NodePath = ("execution", "inspect", "sandbox")
 _KNOWN_TYPES = ("docker", "local", "k8s", "podman", "proxmox", "ec2", "modal", "daytona")
+# Whose files are compose files or Dockerfiles; the others pass through to their plug-ins.
+_COMPOSE_TYPES = frozenset({"docker", "podman"})
+# What the plug-in of a type looks for in the task's folder when a sandbox names no file.
+_FOUND_BY_PLUGIN = {"k8s": ("helm-values.yaml", "values.yaml")}
 # What Inspect looks for in the task's folder when a sandbox names no file.
 FOUND_BY_INSPECT = ("compose.yaml", "compose.yml", "docker-compose.yaml", "docker-compose.yml", "Dockerfile")
+
+
+@dataclass(frozen=True, slots=True)
+class SandboxFiles:
+    """The declared files that configure sandboxes: those read as compose file or Dockerfile, and all others."""
+
+    compose: frozenset[Path] = frozenset()
+    foreign: frozenset[Path] = frozenset()
 
 
 @dataclass(frozen=True, slots=True)
@@ -32,7 +44,7 @@ class Sandbox:
 
 def sandbox_files(
     reading: Reading, document: Document, execution: dict[str, Any], task: Path, declared: frozenset[Path]
-) -> frozenset[Path]:
+) -> SandboxFiles:
     """Return the declared files that sandboxes name; notes files that are none, and images nobody named.
 
     An option of the manifest goes before the task's own sandbox; only what the module's text holds literally is
@@ -41,24 +53,40 @@ def sandbox_files(
     written = execution.get("inspect", {}).get("sandbox")
     option = None if written is None else _option(reading, document, written)
     if written is not None and option is None:
-        return frozenset()
+        return SandboxFiles()
     tasks = tuple(_in_module(reading, task))
     # a bare type in the manifest keeps the task's own file for that type
     kept = [one for one in tasks if one.config is not None and (option is None or one.type == option.type)]
-    named: set[Path] = set()
+    named: list[tuple[Sandbox, Path]] = []
     if option is None or option.config is None:
-        named |= {path for one in kept if (path := _of_module(reading, one, task, declared)) is not None}
+        named += [(one, path) for one in kept if (path := _of_module(reading, one, task, declared)) is not None]
     elif (target := reading.reference(document, _config_at(written), option.config)) is not None:
         if target in declared:
-            named.add(target)
+            named.append((option, target))
         else:
             reading.findings.append(_undeclared(option, option.config))
     mutable = bool(execution.get("allow_mutable_images"))
     for sandbox in tasks if option is None else (option,):
         _check_type(reading, sandbox)
+        named += [(sandbox, path) for path in _found_by_plugin(sandbox, task) if path in declared]
         if not mutable and not (option and kept) and _takes_default_image(sandbox, task, declared):
             reading.findings.append(_default_image(sandbox))
-    return frozenset(named)
+    return _sorted_out(named)
+
+
+def _sorted_out(named: list[tuple[Sandbox, Path]]) -> SandboxFiles:
+    """Part the files by what reads them; a plug-in may read a compose file too, under its usual name."""
+    compose = {path for one, path in named if one.type in _COMPOSE_TYPES or _called_compose(path)}
+    return SandboxFiles(frozenset(compose), frozenset(path for _, path in named) - compose)
+
+
+def _called_compose(path: Path) -> bool:
+    return "compose" in path.name.lower() or path.name in FOUND_BY_INSPECT
+
+
+def _found_by_plugin(sandbox: Sandbox, task: Path) -> tuple[Path, ...]:
+    names = _FOUND_BY_PLUGIN.get(sandbox.type, ()) if sandbox.config is None else ()
+    return tuple(task.with_name(name) for name in names)
 
 
 def _option(reading: Reading, document: Document, written: Any) -> Sandbox | None:

@@ -46,7 +46,7 @@ def read_sources(reading: Reading, document: Document, execution: dict[str, Any]
     folders = frozenset((*generation.folders, *scoring.folders))
     named = frozenset((*generation.named, *scoring.named, task))
     sandbox = sandbox_files(reading, document, execution, task, files | {task})
-    every = Declared(files | {task}, folders, named, task, sandbox)
+    every = Declared(files | {task}, folders, named, task, sandbox.compose, sandbox.foreign)
     read = read_images(reading, every, root, bool(execution.get("allow_mutable_images")))
     sources = Sources(
         root=reading.relative(root) if root != reading.root else "",

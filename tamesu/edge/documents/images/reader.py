@@ -11,6 +11,7 @@ from tamesu.base.model.manifest import ImageReference
 from tamesu.edge.documents.images.compose import survey_compose, survey_dockerfile
 from tamesu.edge.documents.images.contexts import check_context, ignored_files
 from tamesu.edge.documents.images.dockerfile import NO_INPUTS
+from tamesu.edge.documents.images.foreign import warn_of_images
 from tamesu.edge.documents.images.interpolation import Unresolved
 from tamesu.edge.documents.images.lock_file import SUFFIX, lock_path, read_lock
 from tamesu.edge.documents.images.survey import NOT_PINNED, BuildContext, Declared, PlacedImage, Survey
@@ -69,6 +70,10 @@ def _surveys(reading: Reading, declared: Declared) -> Iterator[tuple[Path, Surve
     """Look through every file that may be run by itself."""
     for path in sorted(declared.files):
         survey = Survey(reading, declared)
+        if path in declared.foreign:
+            warn_of_images(survey, path)
+            reading.findings.extend(survey.findings)
+            continue
         if path in declared.sandbox and not _is_dockerfile(path):
             survey_compose(survey, path)
         elif path.suffix.lower() in _YAML:

@@ -23,7 +23,8 @@ COMPOSE_SHAPE = "image/compose-shape"
 class Declared:
     """The executed sources: every file, the entries that are folders or single files, and the task's own file.
 
-    `sandbox` are the files that configure a sandbox, whatever they are called.
+    `sandbox` are the compose files and Dockerfiles that configure a sandbox, whatever they are called; `foreign` those
+    of sandboxes that are no compose projects.
     """
 
     files: frozenset[Path]
@@ -31,6 +32,7 @@ class Declared:
     named: frozenset[Path]
     task: Path
     sandbox: frozenset[Path] = frozenset()
+    foreign: frozenset[Path] = frozenset()
 
 
 @dataclass(frozen=True, slots=True)
