@@ -29,7 +29,7 @@ check: $(VENV)/.installed
 	$(BIN)/ruff format --check .
 	$(BIN)/mypy
 	$(BIN)/lint-imports
-	$(BIN)/snakefmt --check Snakefile rules examples/shapes/Snakefile
+	$(BIN)/snakefmt --check Snakefile rules examples/shapes/Snakefile examples/tool-agent/Snakefile
 	$(BIN)/python -m docs.generate --check
 	$(BIN)/python -m tests.lint_workflow
 
