@@ -26,6 +26,6 @@ def chosen_approval(spec: RunSpec, sources: Path) -> list[ApprovalPolicy] | None
         if isinstance(written, str):
             return approval_policies_from_config(str(copied_source(spec, sources, "approval", written)))
         return approval_policies_from_config(ApprovalPolicyConfig.model_validate(written))
-    except (ValidationError, ValueError, TypeError, KeyError) as error:
+    except (ValidationError, ValueError, TypeError, LookupError) as error:
         line = " ".join(str(error).split())[:200]
         raise Refused(f"{spec.ref}: execution.inspect.approval cannot be used ({line}); correct it") from None
