@@ -11,7 +11,7 @@ import pytest
 from inspect_ai.event import ToolEvent
 from inspect_ai.log import EvalSample, read_eval_log
 
-from tests.ingest.lab import attempt, lab, log_path, result, run_yml, work_off
+from tests.ingest.lab import attempt, lab, log_path, result, run_yml, the_run, work_off
 from tests.projects import EXPERIMENT, ShapesProject
 
 TASK = '''\
@@ -183,13 +183,12 @@ class TestLimits:
 
 
 class TestRoles:
-    def graded(self, target: Path, grades: str, grader_priced: bool = True) -> ShapesProject:
+    def graded(self, target: Path, grades: str, price: str = f"usd_per_million: {GRADER_PRICE}") -> ShapesProject:
         role = {"provider": "replay", "model": "strict", "parameters": {"recordings": "../../grades.jsonl"}}
         role["parameters"] |= {"max_tokens": 100}  # type: ignore[operator]
         changes = {"execution": {"model_roles": {"grader": role}}}
         project = lab(target, {"one": [look("thing"), DONE]}, paid=True, task=TASK, changes=changes)
         project.path(EXPERIMENT / "grades.jsonl").write_text(grades)
-        price = f"usd_per_million: {GRADER_PRICE}" if grader_priced else "free: true"
         models = project.path("config/models.yml")
         models.write_text(models.read_text() + f"- {{provider: replay, model: strict, {price}}}\n".replace("'", ""))
         return project
@@ -224,10 +223,34 @@ class TestRoles:
         assert (found["state"], found["error"]["type"], found["cost_usd"]) == ("failed", "MissingUsage", None)
 
     def test_a_free_grader_needs_to_state_none(self, tmp_path: Path) -> None:
-        project = self.graded(tmp_path / "lab", self.GRADES % '{"text": "C"}', grader_priced=False)
+        project = self.graded(tmp_path / "lab", self.GRADES % '{"text": "C"}', price="free: true")
         assert work_off(project).error is None
         found = result(project, "one")
         assert (found["state"], found["cost_usd"]) == ("complete", cost([(100, 10)] * 2))
+
+    def test_a_rented_grader_blocks_the_plan(self, tmp_path: Path) -> None:
+        project = self.graded(tmp_path / "lab", self.GRADES % self.GRADE, price="usd_per_hour: 5.0")
+        (blocker,) = project.plan()["blockers"]
+        assert blocker["kind"] == "price"
+        assert "replay/strict is rented and asked by role" in blocker["message"]
+
+    def test_a_grader_without_an_answer_for_an_item_is_a_warning(self, tmp_path: Path) -> None:
+        project = self.graded(tmp_path / "lab", '{"tamesu_recording": 1, "label": "made up"}\n')
+        done = project.tamesu("lint")
+        assert "no answer is recorded for 1 of 1 items of role 'grader', such as 'one'" in done.out + done.err
+
+    def test_a_rescore_takes_the_log_of_the_same_grader_only(self, tmp_path: Path) -> None:
+        project = self.graded(tmp_path / "lab", self.GRADES % self.GRADE)
+        assert work_off(project).error is None
+        before = (the_run(project) / "run.yml").read_bytes()
+        done = project.tamesu("rescore")
+        assert done.code == 0, done.out + done.err
+        assert (the_run(project) / "run.yml").read_bytes() == before
+        (recordings,) = the_run(project).glob("inspect/recordings-grader.jsonl")
+        recordings.write_text(self.GRADES % self.GRADE.replace("C", "I"))
+        refused = project.tamesu("rescore")
+        assert refused.code != 0
+        assert "its fields yield another identity" in refused.out + refused.err
 
     def test_run_yml_names_the_role_and_identity_holds_it(self, tmp_path: Path) -> None:
         project = self.graded(tmp_path / "lab", self.GRADES % self.GRADE)
