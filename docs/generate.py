@@ -75,6 +75,7 @@ def tables_page() -> str:
 
 FAMILIES = {
     "acceptance": "what acceptance requires",
+    "approval": "approval of tool calls",
     "csv": "CSV item files",
     "dataset": "datasets",
     "endpoint": "endpoints of providers",
@@ -93,6 +94,7 @@ FAMILIES = {
     "provider": "routes to models",
     "replay": "recorded answers",
     "review": "review by people",
+    "role": "further models by role",
     "rubric": "rubrics",
     "run": "runs of the plan",
     "schema": "the shape of manifests",

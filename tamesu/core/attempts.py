@@ -10,7 +10,7 @@ from types import MappingProxyType
 
 from tamesu.base.model.evidence import AttemptRecord, AttemptState, SampleEvidence
 from tamesu.base.model.plan import RunSpec
-from tamesu.core.pricing import sample_cost
+from tamesu.core.pricing import run_sample_cost, unstated_calls
 from tamesu.core.verdict import item_verdict
 
 _NO_CALLS: Mapping[str, int] = MappingProxyType({})
@@ -54,32 +54,37 @@ def close_attempt(
     in_flight_known: bool,
     samples_at_once: float | None = None,
     unanswered: Mapping[str, int] = _NO_CALLS,
+    unanswered_roles: Mapping[str, int] = _NO_CALLS,
 ) -> Closing:
     """Return the verdict on an attempt from the samples its log holds.
 
     An attempt that ended by itself uses up one try of every item it asked; a death uses up one of what was
     finished or in flight; an interruption by the user only of what was finished. Calls whose usage never
-    arrived are charged at their upper bound, `unanswered` ones by item included.
+    arrived are charged at their upper bound, `unanswered` ones by item included; `unanswered_roles` are those of
+    further models.
     When nobody knows which items were in flight, as many as the
     concurrency allowed are charged at the full exposure of a sample; of a log that cannot be read, all.
     A sample whose usage cannot be is charged at the exposure of a sample, since its cost limit could not act.
     On a rented endpoint only time counts, shared by the samples served at once.
     """
+    of_roles = Counter({item: count for item, count in unanswered_roles.items() if count > 0})
+    open_calls = {item: unanswered.get(item, 0) + of_roles[item] for item in {*unanswered, *of_roles}}
     finished = tuple(s.item for s in samples if _is_finished(s))
     in_flight = tuple(s.item for s in samples if s.in_flight)
     if state == "finished":
         used = tuple(asked)
     elif state == "died":
-        used = (*finished, *in_flight, *(item for item, count in unanswered.items() if count > 0))
+        used = (*finished, *in_flight, *(item for item, count in open_calls.items() if count > 0))
     else:
         used = finished
     failures = _failures(spec, samples)
     unread = len(asked) - len(finished) if state in {"died", "corrupt"} and not in_flight_known else 0
     calls_lost, lost_usd = _losses(
-        spec, samples, unread if state == "corrupt" else min(unread, spec.concurrency), unanswered
+        spec, samples, unread if state == "corrupt" else min(unread, spec.concurrency), open_calls
     )
+    apart = of_roles.total() if spec.rented else 0  # what one's own model costs by the clock, another costs by the call
     at_once = samples_at_once or spec.concurrency
-    costs = (sample_cost(spec.price, sample, at_once) or 0.0 for sample in samples)
+    costs = (run_sample_cost(spec, sample, at_once) or 0.0 for sample in samples)
     return Closing(
         state=state,
         used=_in_order(asked, used),
@@ -87,8 +92,8 @@ def close_attempt(
         failed=len(failures),
         failure=failures[0] if failures else None,
         spent_usd=round(math.fsum(costs), 9),
-        lost_usd=round(lost_usd, 9) if spec.paid else 0.0,
-        calls_lost=calls_lost,
+        lost_usd=round(lost_usd + apart * spec.largest_token_call_usd, 9) if spec.paid else 0.0,
+        calls_lost=calls_lost + apart,
     )
 
 
@@ -118,7 +123,7 @@ def _losses(
     logged = {sample.item for sample in samples}
     unlogged = sum(count for item, count in unanswered.items() if item not in logged and count > 0)
     calls += 0 if spec.rented else max(0, unlogged - unknown)
-    usd = spec.exposure_usd(calls) if spec.rented else calls * (spec.largest_call_usd or 0.0)
+    usd = spec.exposure_usd(calls) if spec.rented else calls * spec.largest_token_call_usd
     if spec.priced_by_tokens:
         impossible = sum(sample.usage_problem is not None for sample in samples)
         calls += impossible
@@ -131,7 +136,7 @@ def _lost_calls(spec: RunSpec, sample: SampleEvidence, unanswered: int) -> int:
     cut = sample.interrupted or sample.in_flight
     if spec.rented:
         return int(cut and sample.latency_ms is None)
-    return sample.calls_without_usage + max(int(cut), unanswered)
+    return (unstated_calls(spec, sample) if spec.roles else sample.calls_without_usage) + max(int(cut), unanswered)
 
 
 def attempts_used(attempts: Sequence[AttemptRecord]) -> Counter[str]:

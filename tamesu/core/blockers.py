@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 
 from tamesu.base.model.manifest import Eval
-from tamesu.base.model.plan import Blocker, Launch, RunSpec
+from tamesu.base.model.plan import Blocker, Launch, RunSpec, is_rented
+from tamesu.core.roles import models_of
 from tamesu.core.situation import Situation
 from tamesu.core.support import missing_support
 
@@ -74,10 +75,16 @@ def _images(evaluation: Eval) -> Iterator[Blocker]:
 
 
 def _prices(evaluation: Eval, runs: Sequence[RunSpec]) -> Iterator[Blocker]:
-    unbounded = sorted({f"{spec.provider}/{spec.model}" for spec in runs if not spec.bounded})
+    models = [model for spec in runs for model in models_of(spec)]
+    unbounded = sorted({f"{model.provider}/{model.model}" for model in models if not model.bounded})
     if unbounded:
         fix = "state prices in config/models.yml and set parameters.max_tokens"
         yield Blocker("price", f"{evaluation.file}: nothing bounds what {', '.join(unbounded)} may cost; {fix}")
+    rented = sorted({role.model_uri for spec in runs for role in spec.roles if is_rented(role.price)})
+    if rented:
+        why = "rent is known by the run's own time only"
+        fix = "state usd_per_million, or free: true and count the rent yourself"
+        yield Blocker("price", f"{evaluation.file}: {', '.join(rented)} is rented and asked by role, but {why}; {fix}")
 
 
 def _ledger(situation: Situation) -> Iterator[Blocker]:

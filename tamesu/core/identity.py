@@ -29,7 +29,10 @@ ADAPTER_VERSION = 1  # of the Inspect backend; raised only when the meaning of a
 
 @dataclass(frozen=True, slots=True)
 class GenerationInputs:
-    """All that can change what the model saw or said; sources are those of generation alone."""
+    """All that can change what the model saw or said; sources are those of generation alone.
+
+    Of the models of roles, `role_origins` says where they answer, `role_recordings` the digest of recorded answers.
+    """
 
     task: str
     backend: str
@@ -54,6 +57,8 @@ class GenerationInputs:
     model_roles: Mapping[str, RoleModel] = field(default_factory=dict)
     output_schema: Mapping[str, Json] | None = None
     references: tuple[Reference, ...] = ()
+    role_origins: Mapping[str, str] = field(default_factory=dict)
+    role_recordings: Mapping[str, str] = field(default_factory=dict)
 
 
 @dataclass(frozen=True, slots=True)
@@ -97,6 +102,8 @@ def generation_map(inputs: GenerationInputs) -> dict[str, Json]:
     values |= _named("option", inputs.options)
     values |= _named("source", {source.target: source.sha256 for source in inputs.sources})
     values |= _named("model_role", {name: _plain(role) for name, role in inputs.model_roles.items()})
+    values |= _named("model_role_origin", inputs.role_origins)
+    values |= _named("model_role_recordings", inputs.role_recordings)
     for number, reference in enumerate(inputs.references, 1):
         values[f"reference/{number}"] = [reference.file.sha256, dict(reference.settings)]
     return values
@@ -226,7 +233,7 @@ class Difference:
     now: Json
 
     def __str__(self) -> str:
-        if self.name in {"dataset", "images", "recordings"} or self.name.startswith("source/"):
+        if self.name in {"dataset", "images", "recordings"} or self.name.startswith(("source/", "model_role_rec")):
             return f"{self.name} changed"
         return f"{self.name} changed (was {_short(self.was)}, now {_short(self.now)})"
 

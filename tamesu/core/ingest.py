@@ -19,7 +19,7 @@ from tamesu.base.model.evidence import (
 )
 from tamesu.base.model.manifest import MechanicalCheck
 from tamesu.base.model.plan import RunSpec
-from tamesu.core.pricing import sample_cost
+from tamesu.core.pricing import run_sample_cost
 from tamesu.core.verdict import item_verdict
 
 TRUNCATED = frozenset({"max_tokens", "model_length"})
@@ -110,8 +110,9 @@ def ingest_item(
         missing_artifacts=staged.missing,
         rejected_artifacts=staged.rejected,
         usage=None if sample is None else sample.usage,
-        cost_usd=None if sample is None else sample_cost(spec.price, sample, at_once),
+        cost_usd=None if sample is None else run_sample_cost(spec, sample, at_once),
         latency_ms=None if sample is None else sample.latency_ms,
+        rejected_calls=0 if sample is None else sample.rejected_calls,
     )
 
 

@@ -8,8 +8,8 @@ from dataclasses import dataclass, field, replace
 from tamesu.base.canonical import Json
 from tamesu.base.model.endpoint import EndpointFacts
 from tamesu.base.model.facts import ModelFacts
-from tamesu.base.model.manifest import Arm, Eval, FileDigest, ImageReference, Limits, ModelEntry
-from tamesu.base.model.plan import FrozenDataset, RunSpec, SourceCopy
+from tamesu.base.model.manifest import Arm, Eval, FileDigest, ImageReference, Limits, ModelEntry, RoleModel
+from tamesu.base.model.plan import FrozenDataset, RoleRun, RunSpec, SourceCopy
 from tamesu.core.freeze import freeze, select_items
 from tamesu.core.identity import (
     ContentFingerprint,
@@ -193,6 +193,7 @@ def _generation(
     dataset: str,
     arm: Arm,
     repetition: int,
+    roles: tuple[RoleRun, ...],
 ) -> dict[str, Json]:
     evaluation = shared.evaluation
     execution, defaults = evaluation.execution, evaluation.defaults
@@ -218,10 +219,37 @@ def _generation(
             images=shared.generation_images(),
             repetition=repetition,
             inspect_version=shared.setting.inspect_version,
-            model_roles=execution.model_roles,
+            model_roles={name: replace(role, parameters=_sent(role)) for name, role in execution.model_roles.items()},
+            role_origins={role.role: role.base_url_origin for role in roles if role.base_url_origin is not None},
+            role_recordings={role.role: role.recordings.sha256 for role in roles if role.recordings is not None},
             output_schema=None if evaluation.output_schema is None else evaluation.output_schema.schema,
             references=arm.references,
         )
+    )
+
+
+def _sent(role: RoleModel) -> dict[str, Json]:
+    """Return the parameters of a role less what says where its recorded answers are."""
+    return {name: value for name, value in role.parameters.items() if name != "recordings"}
+
+
+def _role(shared: _Shared, name: str, role: RoleModel, asked: _Asked, answer_tokens: Json) -> RoleRun:
+    """Return a role resolved; what it is asked may quote a whole prompt and the whole answer to it."""
+    setting, recorded = shared.setting, role.parameters.get("recordings")
+    recording = None if recorded is None else shared.evaluation.recordings[str(recorded)]
+    price, parameters = setting.facts(role.provider, role.model).price, _sent(role)
+    quoted = asked.prompt_bytes + (answer_tokens if isinstance(answer_tokens, int) else 0)
+    return RoleRun(
+        role=name,
+        provider=role.provider,
+        model=role.model,
+        model_uri=model_uri(role.provider, role.model),
+        base_url_origin=setting.origin(role.provider),
+        parameters=parameters,
+        recordings=None if recording is None else SourceCopy(recording.path, "recordings.jsonl", recording.sha256),
+        max_connections=setting.endpoint(role.provider).max_connections,
+        price=price,
+        largest_call_usd=largest_call_usd(price, _bounds(shared.evaluation), parameters, quoted),
     )
 
 
@@ -231,7 +259,11 @@ def _run(shared: _Shared, entry: ModelEntry, arm: Arm, repetition: int, asked: _
     parameters = _parameters(evaluation, entry, arm)
     recorded = parameters.pop("recordings", None)
     recording = None if recorded is None else evaluation.recordings[str(recorded)]
-    generation = _generation(shared, entry, parameters, recording, asked.digest, arm, repetition)
+    roles = tuple(
+        _role(shared, name, role, asked, parameters.get("max_tokens"))
+        for name, role in sorted(execution.model_roles.items())
+    )
+    generation = _generation(shared, entry, parameters, recording, asked.digest, arm, repetition, roles)
     identity = make_identity(generation, shared.scoring, shared.judgement, shared.content)
     price = shared.setting.facts(entry.provider, entry.model).price
     cap = shared.setting.endpoint(entry.provider).max_connections
@@ -270,4 +302,5 @@ def _run(shared: _Shared, entry: ModelEntry, arm: Arm, repetition: int, asked: _
         sample_digests=asked.sample_digests,
         assets=asked.assets,
         identity=identity,
+        roles=roles,
     )

@@ -7,9 +7,9 @@ from collections.abc import Iterable, Mapping
 
 from tamesu.base.canonical import Json
 from tamesu.base.errors import ImpossibleUsage
-from tamesu.base.model.evidence import SampleEvidence, Usage
+from tamesu.base.model.evidence import ModelShare, SampleEvidence, Usage
 from tamesu.base.model.manifest import Limits
-from tamesu.base.model.plan import Price, PriceTier, Sample
+from tamesu.base.model.plan import Price, PriceTier, RunSpec, Sample
 
 _MILLION = 1_000_000
 _HOUR_SECONDS = 3600
@@ -83,6 +83,45 @@ def sample_cost(price: Price | None, sample: SampleEvidence, at_once: float) -> 
     if price.usd_per_hour is not None:
         return None if sample.latency_ms is None else rent(price.usd_per_hour, sample.latency_ms, at_once)
     return None if sample.usage is None else usage_cost(sample.usage, price)
+
+
+def run_sample_cost(spec: RunSpec, sample: SampleEvidence, at_once: float) -> float | None:
+    """Return what a sample cost in US dollars over all models of its run; None when any part of it is unknown.
+
+    Tokens of a model that the plan does not name count at the price of the run's own.
+    """
+    if not spec.roles:
+        return sample_cost(spec.price, sample, at_once)
+    prices = token_prices(spec)
+    costs = [_share_cost(prices.get(model, spec.price), share) for model, share in sample.shares.items()]
+    if spec.rented:
+        costs.append(sample_cost(spec.price, sample, at_once))
+    known = [cost for cost in costs if cost is not None]
+    if len(known) < len(costs) or sample.usage_problem is not None or None in prices.values():
+        return None
+    return round(math.fsum(known), 9)
+
+
+def token_prices(spec: RunSpec) -> Mapping[str, Price | None]:
+    """Return the price of each model that a run names, by what Inspect calls it."""
+    return {**{role.model_uri: role.price for role in spec.roles}, spec.model_uri: spec.price}
+
+
+def _share_cost(price: Price | None, share: ModelShare) -> float | None:
+    if price is None:
+        return None
+    if price.free or price.usd_per_hour is not None:
+        return 0.0
+    return None if share.usage is None else usage_cost(share.usage, price)
+
+
+def unstated_calls(spec: RunSpec, sample: SampleEvidence) -> int:
+    """Return the replies without usage of those models of a run that are paid by the token."""
+    if not spec.roles:
+        return sample.calls_without_usage if spec.own_tokens_paid else 0
+    unpaid = {role.model_uri for role in spec.roles if not role.priced_by_tokens}
+    unpaid |= set() if spec.own_tokens_paid else {spec.model_uri}
+    return sum(share.calls_without_usage for model, share in sample.shares.items() if model not in unpaid)
 
 
 def largest_prompt_bytes(samples: Iterable[Sample]) -> int:

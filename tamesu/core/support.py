@@ -35,8 +35,6 @@ def _inputs(evaluation: Eval) -> Iterator[MissingSupport]:
         return
     if evaluation.output_schema is not None:
         yield MissingSupport(("output_schema",), "output_schema is not acted upon on backend 'inspect'")
-    if evaluation.execution.model_roles:
-        yield MissingSupport(("execution", "model_roles"), "model_roles are not passed on by this version")
     for number, arm in enumerate(evaluation.arms):
         if arm.references:
             yield MissingSupport(("arms", number, "references"), "references are not sent by this version")

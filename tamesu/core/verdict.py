@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from tamesu.base.model.evidence import Fault, ItemState, SampleEvidence
 from tamesu.base.model.manifest import MechanicalCheck
 from tamesu.base.model.plan import RunSpec
+from tamesu.core.pricing import unstated_calls
 
 
 @dataclass(frozen=True, slots=True)
@@ -33,7 +34,7 @@ def item_verdict(spec: RunSpec, sample: SampleEvidence | None) -> Verdict:
         return Verdict("failed", False, Fault("MissingScore", f"no numeric score from {names}"))
     if spec.priced_by_tokens and sample.usage_problem is not None:
         return Verdict("failed", False, Fault("ImpossibleUsage", sample.usage_problem))
-    if spec.priced_by_tokens and (sample.calls_without_usage or (sample.usage is None and sample.answered)):
+    if unstated_calls(spec, sample) or (spec.own_tokens_paid and sample.usage is None and sample.answered):
         message = "a reply stated no usage, so its cost is unknown and cost_limit could not act"
         return Verdict("failed", False, Fault("MissingUsage", message))
     return Verdict("complete", False, None)

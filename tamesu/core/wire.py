@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections import Counter, defaultdict
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from statistics import median
 from typing import Literal
 
@@ -13,6 +13,7 @@ from tamesu.base.canonical import Json
 from tamesu.base.model.plan import RunSpec
 from tamesu.base.model.wire import UNREACHED, ModelCalls, WireCheck, WireDifference, WireReply, WireRequest
 from tamesu.core.parameters import split_parameters
+from tamesu.core.roles import models_of
 from tamesu.core.routes import Protocol, find_route
 from tamesu.core.wire_body import flat, value_digest
 from tamesu.core.wire_names import added_by_client, travel
@@ -44,7 +45,59 @@ class _Finding:
 def check_wire(
     spec: RunSpec, requests: Sequence[WireRequest], replies: Sequence[WireReply], calls: ModelCalls | None
 ) -> WireCheck:
-    """Return the comparison of an attempt's requests with its plan; `calls` None leaves the log out of it."""
+    """Return the comparison of an attempt's requests with its plan; `calls` None leaves the log out of it.
+
+    Requests of a role are compared with what the plan says of its model.
+    """
+    if not spec.roles:
+        return _check_model(spec, requests, replies, calls)
+    parts = []
+    for name, model in zip((None, *(role.role for role in spec.roles)), models_of(spec), strict=True):
+        if model.provider != "replay":
+            own = [request for request in requests if request.role == name]
+            ids = {request.id for request in own}
+            made = None if calls is None else _calls_of(name, calls)
+            checked = _check_model(model, own, [reply for reply in replies if reply.id in ids], made)
+            parts.append(checked if name is None else _of_role(name, checked))
+    return _together(parts, replies, _undeclared(calls) if spec.provider == "replay" else ())
+
+
+def _calls_of(role: str | None, calls: ModelCalls) -> ModelCalls:
+    return replace(calls, roles={}) if role is None else ModelCalls(calls.roles.get(role, {}))
+
+
+def _of_role(role: str, check: WireCheck) -> WireCheck:
+    """Return a check whose lines name the role that they are about."""
+    return replace(
+        check,
+        differences=tuple(replace(one, name=f"{role}: {one.name}") for one in check.differences),
+        unverified=tuple(f"{role}: {name}" for name in check.unverified),
+    )
+
+
+def _undeclared(calls: ModelCalls | None) -> tuple[WireDifference, ...]:
+    """Calls of models that the plan does not name, where the run's own model leaves no requests to check."""
+    found = () if calls is None else tuple(_unseen((), {}, ModelCalls({}, calls.others)))
+    return tuple(_difference(finding, [None] * count) for finding, count in found)
+
+
+def _together(parts: Sequence[WireCheck], replies: Sequence[WireReply], more: tuple[WireDifference, ...]) -> WireCheck:
+    served = sum((Counter(part.served) for part in parts), Counter[str]())
+    return WireCheck(
+        way=next((part.way for part in parts if part.way is not None), None),
+        requests=sum(part.requests for part in parts),
+        answered=sum(part.answered for part in parts),
+        served=dict(sorted(served.items())),
+        differences=(*(one for part in parts for one in part.differences), *more),
+        unverified=tuple(name for part in parts for name in part.unverified),
+        queue_ratio=_queue_ratio(replies),
+        wall_ms=_median([1000 * reply.seconds for reply in replies if reply.status in _OK]),
+    )
+
+
+def _check_model(
+    spec: RunSpec, requests: Sequence[WireRequest], replies: Sequence[WireReply], calls: ModelCalls | None
+) -> WireCheck:
     by_request = {reply.id: reply for reply in replies}
     found: dict[_Finding, list[WireRequest | None]] = defaultdict(list)
     for request in requests:
@@ -71,13 +124,31 @@ def check_wire(
 def unanswered_calls(
     requests: Sequence[WireRequest], replies: Sequence[WireReply], calls: ModelCalls
 ) -> Mapping[str, int]:
-    """Return by item the requests that may be billed and of which no log tells what they cost.
+    """Return by item the requests of the run's own model that may be billed and of which no log tells the cost.
 
     Those are requests that left and were never answered, and replies of status 200 that were no answer.
     """
+    return _unanswered(None, requests, replies, calls.answered)
+
+
+def unanswered_role_calls(
+    requests: Sequence[WireRequest], replies: Sequence[WireReply], calls: ModelCalls
+) -> Mapping[str, int]:
+    """Return the same of all further models together."""
+    total: Counter[str] = Counter()
+    for role in {request.role for request in requests} - {None}:
+        counts = _unanswered(role, requests, replies, calls.roles.get(str(role), {}))
+        total.update({item: count for item, count in counts.items() if count > 0})
+    return total
+
+
+def _unanswered(
+    role: str | None, requests: Sequence[WireRequest], replies: Sequence[WireReply], answered: Mapping[str, int]
+) -> Mapping[str, int]:
     by_request = {reply.id: reply for reply in replies}
-    billable = Counter(r.item for r in requests if r.item is not None and _may_be_billed(by_request.get(r.id)))
-    return {item: count - calls.answered.get(item, 0) for item, count in billable.items()}
+    own = (request for request in requests if request.role == role)
+    billable = Counter(r.item for r in own if r.item is not None and _may_be_billed(by_request.get(r.id)))
+    return {item: count - answered.get(item, 0) for item, count in billable.items()}
 
 
 def _may_be_billed(reply: WireReply | None) -> bool:

@@ -7,6 +7,7 @@ from collections.abc import Iterable, Mapping
 from tamesu.base.errors import ChangedSincePlan
 from tamesu.base.model.endpoint import EndpointFacts
 from tamesu.base.model.plan import RunSpec
+from tamesu.core.roles import models_of
 from tamesu.core.routes import Protocol, canonical_provider, find_route
 from tamesu.edge.credentials import Access, read_access, read_environment
 from tamesu.edge.documents.reading import Reading
@@ -22,7 +23,7 @@ def read_accesses(project: Project, specs: Iterable[RunSpec]) -> Mapping[str, Ac
     Raises ChangedSincePlan when a provider answers elsewhere than the run was planned for.
     """
     found: dict[str, Access] = {}
-    for spec in specs:
+    for spec in (model for run in specs for model in models_of(run)):
         route = find_route(spec.provider)
         if route is None or route.protocol is Protocol.RECORDED:
             continue

@@ -15,6 +15,7 @@ import time
 from collections.abc import Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, replace
+from types import MappingProxyType
 
 from tamesu import __version__
 from tamesu.base.canonical import digest_bytes
@@ -26,7 +27,8 @@ from tamesu.base.model.plan import RunSpec
 from tamesu.base.model.wire import WireCheck
 from tamesu.core.attempts import Closing, attempt_state, close_attempt
 from tamesu.core.ledger import balance, invocation_total, open_reservations
-from tamesu.core.wire import check_wire, unanswered_calls
+from tamesu.core.roles import models_of
+from tamesu.core.wire import check_wire, unanswered_calls, unanswered_role_calls
 from tamesu.edge.backends.protocol import AttemptRequest, Backend, ClosedLog, LogReading
 from tamesu.edge.credentials import Access
 from tamesu.edge.store.digests import file_digest
@@ -162,9 +164,10 @@ def _judged(backend: Backend, request: AttemptRequest, closed: ClosedLog, surviv
     state = "corrupt" if corrupt else attempt_state(closed.status, survived=survived, any_sample=bool(samples))
     wire = read_wire(request.paths.wire, request.attempt)
     unanswered = unanswered_calls(wire.requests, wire.replies, reading.calls)
+    of_roles = unanswered_role_calls(wire.requests, wire.replies, reading.calls)
     # every request that left was seen, so what was in flight is known whatever the log lost
-    known = closed.in_flight_known or any(one.way == "http" for one in wire.requests)
-    verdict = close_attempt(request.spec, request.asked, samples, state, known, at_once, unanswered)
+    known = closed.in_flight_known or any(one.way == "http" and one.role is None for one in wire.requests)
+    verdict = close_attempt(request.spec, request.asked, samples, state, known, at_once, unanswered, of_roles)
     return _Ended(verdict, reading, _wire(request, wire, reading), error)
 
 
@@ -192,6 +195,7 @@ def _record(request: AttemptRequest, closed: ClosedLog, ended: _Ended) -> Attemp
         price=request.spec.price,
         wire=ended.wire,
         concurrency_reached=ended.reading.concurrency_reached,
+        role_prices={role.role: role.price for role in request.spec.roles},
         versions={
             "inspect_ai": str(request.spec.identity.generation["inspect_version"]),
             "python": platform.python_version(),
@@ -236,7 +240,7 @@ def _reading(backend: Backend, closed: ClosedLog) -> tuple[LogReading, Fault | N
 
 def _wire(request: AttemptRequest, lines: WireLines, reading: LogReading) -> WireCheck | None:
     """Compare what left with the plan; recorded answers leave nothing."""
-    if request.spec.provider == "replay":
+    if all(model.provider == "replay" for model in models_of(request.spec)):
         return None
     return replace(check_wire(request.spec, lines.requests, lines.replies, reading.calls), sha256=lines.sha256)
 
@@ -286,9 +290,13 @@ def adopt(project: Project, backend: Backend, spec: RunSpec) -> tuple[AttemptRec
 
 
 def make_request(
-    project: Project, spec: RunSpec, attempt: int, asked: Sequence[str], access: Access | None = None
+    project: Project,
+    spec: RunSpec,
+    attempt: int,
+    asked: Sequence[str],
+    accesses: Mapping[str, Access] = MappingProxyType({}),
 ) -> AttemptRequest:
-    """Return one attempt with the folders that are its own; only an execution needs access to the model."""
+    """Return one attempt with the folders that are its own; only an execution needs access to its models."""
     run: RunPaths = project.eval(spec.ref).run(spec.run_id)
     return AttemptRequest(
         spec=spec,
@@ -297,7 +305,8 @@ def make_request(
         asked=tuple(asked),
         workdir=run.private / f"attempt-{attempt:02d}",
         replay_calls=project.replay_calls,
-        access=access,
+        access=accesses.get(spec.provider),
+        role_accesses={role.role: accesses[role.provider] for role in spec.roles if role.provider in accesses},
     )
 
 

@@ -24,6 +24,7 @@ from tamesu.base.model.plan import RunSpec
 from tamesu.base.model.progress import EndpointAwaited
 from tamesu.core.attempt_lines import attempt_begun, attempt_closed, beginning_line, closing_line
 from tamesu.core.planning import Retries
+from tamesu.core.roles import models_of
 from tamesu.core.slots import RunEvidence, reopened_slot, slot
 from tamesu.core.speed import speed_remarks
 from tamesu.edge.backends.protocol import AttemptRequest, Backend, backend
@@ -88,7 +89,7 @@ def _preflight(
 
     Recorded answers need none of it, and what asks an endpoint takes time to import.
     """
-    if all(spec.provider == "replay" for spec in specs):
+    if all(model.provider == "replay" for spec in specs for model in models_of(spec)):
         return None
     from tamesu.stages.access import endpoints_of, read_accesses
     from tamesu.stages.launch_preflight import LaunchPreflight
@@ -102,10 +103,11 @@ def _preflight(
 
 def _places(specs: Sequence[RunSpec]) -> Mapping[str, tuple[int, int | None]]:
     """Return how many places the runs want at each endpoint, and its cap; they are worked off one after another."""
-    wanted = {spec.endpoint: 0 for spec in specs}
-    for spec in specs:
-        wanted[spec.endpoint] = max(wanted[spec.endpoint], spec.concurrency)
-    return {spec.endpoint: (wanted[spec.endpoint], spec.max_connections) for spec in specs}
+    models = [model for spec in specs for model in models_of(spec)]
+    wanted = {model.endpoint: 0 for model in models}
+    for model in models:
+        wanted[model.endpoint] = max(wanted[model.endpoint], model.concurrency)
+    return {model.endpoint: (wanted[model.endpoint], model.max_connections) for model in models}
 
 
 def _execute_run(
@@ -147,8 +149,8 @@ def _attempt(
         preflight.check(spec)
     reserve(project, spec, owed.attempt, len(owed.items), order.payer)
     file = project.progress(order.payer.id)
-    access = None if preflight is None else preflight.accesses.get(spec.provider)
-    request = replace(make_request(project, spec, owed.attempt, owed.items, access), progress=file)
+    accesses = {} if preflight is None else preflight.accesses
+    request = replace(make_request(project, spec, owed.attempt, owed.items, accesses), progress=file)
     begin(project, request)
     begun = attempt_begun(spec, owed.attempt, len(owed.items), now())
     tell(beginning_line(begun))

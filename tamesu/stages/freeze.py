@@ -28,6 +28,9 @@ def freeze_run(project: Project, spec: RunSpec, dataset: FrozenDataset) -> None:
         _copy(project, source, run.sources / source.target)
     if spec.recordings is not None:
         _copy(project, spec.recordings, run.recordings)
+    for role in spec.roles:
+        if role.recordings is not None:
+            _copy(project, role.recordings, run.role_recordings(role.role))
     _keep(run.dataset, dataset_bytes(dataset))
     if run.spec.exists():
         started = read_spec(run)

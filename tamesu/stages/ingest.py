@@ -20,11 +20,12 @@ from tamesu.base.model.evidence import (
     ItemResult,
     LogEntry,
     Outcome,
+    RoleRecord,
     RunRecord,
     RunState,
     SampleEvidence,
 )
-from tamesu.base.model.plan import RunSpec
+from tamesu.base.model.plan import RoleRun, RunSpec
 from tamesu.core.artifacts import missing_roles
 from tamesu.core.attempts import attempts_used
 from tamesu.core.identity import ADAPTER_VERSION
@@ -141,7 +142,9 @@ def _ingest_attempt(
     run = paths.run(spec.run_id)
     samples: Mapping[str, SampleEvidence] = by_item(reading.samples)
     used = attempts_used([attempt for attempt in attempts if attempt.attempt <= record.attempt])
-    priced = replace(spec, price=record.price)
+    prices = record.role_prices
+    roles = tuple(replace(role, price=prices.get(role.role, role.price)) for role in spec.roles)
+    priced = replace(spec, price=record.price, roles=roles)
     entries: dict[str, ItemEntry] = {}
     events: list[tuple[CallEvent, str, Mapping[str, Json]]] = []
     for item in record.asked:
@@ -299,6 +302,17 @@ def _execution_record(spec: RunSpec, attempts: Sequence[AttemptRecord], pace: _P
         remarks=tuple(
             f"attempt {attempt.attempt}: {remark}" for attempt in attempts for remark in speed_remarks(spec, attempt)
         ),
+        roles={role.role: _role_record(role, attempts[-1]) for role in spec.roles},
+    )
+
+
+def _role_record(role: RoleRun, attempt: AttemptRecord) -> RoleRecord:
+    return RoleRecord(
+        model_uri=role.model_uri,
+        base_url_origin=role.base_url_origin,
+        parameters=role.parameters,
+        price=attempt.role_prices.get(role.role, role.price),
+        recorded=role.provider == "replay",
     )
 
 

@@ -17,9 +17,10 @@ from tamesu.base.model.plan import RunSpec
 from tamesu.base.model.progress import EndpointAwaited
 from tamesu.core.attempt_lines import endpoint_awaited
 from tamesu.core.preflight.executed import import_check
-from tamesu.core.preflight.lines import first_failure, in_order, not_checked
+from tamesu.core.preflight.lines import first_failure, in_order, not_checked, of_role
 from tamesu.core.preflight.pressure import concurrency_check, probe_timeout_seconds, timeout_check, validator_check
 from tamesu.core.preflight.probing import is_warming, probe_check, sampling_check
+from tamesu.core.roles import models_of
 from tamesu.core.routes import Route, find_route
 from tamesu.core.wire import unverified
 from tamesu.edge.backends.protocol import Backend
@@ -52,15 +53,14 @@ class LaunchPreflight:
     known: dict[str, object] = field(default_factory=dict)
 
     def check(self, spec: RunSpec) -> None:
-        """Check a run and write its preflight.json; recorded answers need none.
+        """Check a run and the models that it asks by role, and write its preflight.json; recorded answers need none.
 
         Raises PreflightFailed with the first line that failed, PaymentNeeded and BudgetRefused before the probe.
         """
-        route, access = find_route(spec.provider), self.accesses.get(spec.provider)
-        if route is None or access is None:
-            return
         started = now()
-        checks = self._checks(spec, route, access)
+        checks = self._checks_of_all(spec)
+        if not checks:
+            return
         record = PreflightRecord(spec.run_id, spec.model_uri, spec.base_url_origin, started, now(), in_order(checks))
         content = msgspec.json.format(msgspec.json.encode(record), indent=2)
         write_atomic(self.project.eval(spec.ref).run(spec.run_id).preflight, content + b"\n")
@@ -72,6 +72,16 @@ class LaunchPreflight:
     def sampled_load(self, spec: RunSpec) -> AbstractContextManager[list[LoadSummary]]:
         """Return what samples the load of a run's engine while it is entered."""
         return sampled_load(spec, self.accesses.get(spec.provider))
+
+    def _checks_of_all(self, spec: RunSpec) -> list[Check]:
+        """Return the lines of each live model, up to the first that stops the run."""
+        checks: list[Check] = []
+        for role, model in zip((None, *(role.role for role in spec.roles)), models_of(spec), strict=True):
+            route, access = find_route(model.provider), self.accesses.get(model.provider)
+            if route is not None and access is not None and first_failure(checks) is None:
+                found = self._checks(model, route, access)
+                checks += found if role is None else of_role(role, found)
+        return checks
 
     def _checks(self, spec: RunSpec, route: Route, access: Access) -> list[Check]:
         paths = self.project.eval(spec.ref).run(spec.run_id)

@@ -82,7 +82,7 @@ def _strays(project: Project, ref: EvalRef, runs: Matrix) -> tuple[Stray, ...]:
 
 
 def _missing_credentials(project: Project, evaluation: Eval, setting: Setting) -> tuple[MissingCredential, ...]:
-    providers = {entry.provider for entry in evaluation.models}
+    providers = {model.provider for model in evaluation.asked_models}
     if providers == {"replay"}:
         return ()
     placed = {name for name, facts in setting.endpoints.items() if facts.base_url is not None}

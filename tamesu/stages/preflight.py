@@ -16,7 +16,7 @@ from tamesu.base.model.finding import Finding
 from tamesu.base.model.manifest import EvalRef
 from tamesu.base.model.plan import RunSpec, SlotState
 from tamesu.core.planning import Grouping, Retries
-from tamesu.core.preflight.lines import PAID, first_failure, in_order, not_checked, unknown
+from tamesu.core.preflight.lines import PAID, first_failure, in_order, not_checked, of_role, unknown
 from tamesu.core.preflight.pressure import (
     concurrency_check,
     last_measured,
@@ -32,6 +32,7 @@ from tamesu.core.preflight.standing import (
     in_flight_check,
     lint_check,
 )
+from tamesu.core.roles import as_run
 from tamesu.core.routes import Route, canonical_provider, find_route
 from tamesu.core.wire import unverified
 from tamesu.edge.credentials import Environment, missing_credentials, read_access, read_environment
@@ -136,12 +137,36 @@ def preflight_run(project: Project, spec: RunSpec, around: Surroundings, wish: W
     checks = list(_standing(spec, route, around))
     checks += recorded_checks(route) or _endpoint(project, _At(spec, route, access, facts), around, wish, hands, checks)
     checks += _frozen(project, spec, around, hands, checks)
+    roles = [(role.role, as_run(spec, role)) for role in spec.roles if role.provider != "replay"]
+    for name, model in roles:
+        checks += of_role(name, _of_model(project, model, around, wish, hands))
     if not any(check.name in PAID for check in checks):
         checks += _paid(spec, around, wish, hands, checks)
+    for name, model in roles:
+        checks += of_role(name, _paid(model, around, wish, hands, checks))
     record = PreflightRecord(spec.run_id, spec.model_uri, spec.base_url_origin, started, now(), in_order(checks))
     content = msgspec.json.format(msgspec.json.encode(record), indent=2)
     write_atomic(project.eval(spec.ref).run(spec.run_id).preflight, content + b"\n")
     return record
+
+
+def _of_model(project: Project, model: RunSpec, around: Surroundings, wish: Wish, hands: Hands) -> tuple[Check, ...]:
+    """Return the lines about the model of a role that cost nothing."""
+    route, facts = _route(model), around.endpoint(model)
+    checks = [_credentials(model, route, around), timeout_check(model), validator_check(route, unverified(model))]
+    access = http_access(route, read_access(route, around.environment, facts.base_url))
+    return (*checks, *_endpoint(project, _At(model, route, access, facts), around, wish, hands, checks))
+
+
+def _credentials(spec: RunSpec, route: Route, around: Surroundings) -> Check:
+    found = around.environment.first(route.credentials if route.key is None else (route.key,))
+    stated = around.endpoint(spec).base_url is not None
+    missing = tuple(
+        one
+        for one in missing_credentials((spec.provider,), around.environment)
+        if not (stated and one.names == (route.base_url_variable,))
+    )
+    return credentials_check(route, None if found is None else found[0], missing)
 
 
 def _route(spec: RunSpec) -> Route:
@@ -154,18 +179,11 @@ def _route(spec: RunSpec) -> Route:
 def _standing(spec: RunSpec, route: Route, around: Surroundings) -> tuple[Check, ...]:
     """Return the lines that files, ledger and environment alone decide."""
     plan = around.planned.plan
-    found = around.environment.first(route.credentials if route.key is None else (route.key,))
-    stated = around.endpoint(spec).base_url is not None
-    missing = tuple(
-        one
-        for one in missing_credentials((spec.provider,), around.environment)
-        if not (stated and one.names == (route.base_url_variable,))
-    )
     return (
         lint_check(around.findings),
         allowed_check(plan.blockers),
         budget_check(plan),
-        credentials_check(route, None if found is None else found[0], missing),
+        _credentials(spec, route, around),
         in_flight_check(around.findings, around.live),
         concurrency_check(spec, last_measured(spec, around.planned.records)),
         timeout_check(spec),

@@ -335,4 +335,51 @@ EVAL_CASES = [
         says="max_tokens",
         name="in-the-body",
     ),
+    Case(
+        "approval/human",
+        (swap("  limits: {cost", "  inspect: {approval: {approvers: [{name: human, tools: '*'}]}}\n  limits: {cost"),),
+        "inspect:",
+        says="nobody sits at a run",
+    ),
+    Case(
+        "approval/policy",
+        (swap("  limits: {cost", "  inspect: {approval: {approvers: []}}\n  limits: {cost"),),
+        "inspect:",
+        says="lists no approvers",
+    ),
+    Case(
+        "approval/policy",
+        (swap("  limits: {cost", "  inspect: {approval: {approvers: [{name: auto}]}}\n  limits: {cost"),),
+        "inspect:",
+        says="names no tools",
+        name="no-tools",
+    ),
+    Case(
+        "approval/undeclared",
+        (
+            write(EXPERIMENT / "policies/approval.yaml", "approvers: [{name: auto, tools: '*'}]\n"),
+            swap("  limits: {cost", "  inspect: {approval: ../../policies/approval.yaml}\n  limits: {cost"),
+        ),
+        "inspect:",
+        says="no declared source",
+    ),
+    Case(
+        "role/name",
+        (
+            swap(
+                "  limits: {cost",
+                f"  model_roles: {{../grader: {{provider: replay, model: m, parameters: {{{RECORDINGS}}}}}}}\n"
+                "  limits: {cost",
+            ),
+        ),
+        "model_roles:",
+        says="'../grader' is no name of a role",
+    ),
+    Case(
+        "replay/no-recordings",
+        (swap("  limits: {cost", "  model_roles: {grader: {provider: replay, model: m}}\n  limits: {cost"),),
+        "model_roles:",
+        says="role 'grader' needs recorded answers",
+        name="of-a-role",
+    ),
 ]

@@ -186,6 +186,8 @@ G: dict[str, Any] = {
     "model_roles": {"grader": RoleModel("openai", "grading", {})},
     "output_schema": {"type": "object"},
     "references": (Reference(FileDigest("style.png", "a" * 64, 9), {}),),
+    "role_origins": {"grader": "http://127.0.0.1:8000"},
+    "role_recordings": {"grader": "b" * 64},
 }
 S: dict[str, Any] = {
     "scorers": ("valid_program",),

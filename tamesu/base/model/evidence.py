@@ -56,13 +56,22 @@ class SampleScore:
 
 
 @dataclass(frozen=True, slots=True)
+class ModelShare:
+    """What one model had of a sample: its tokens, None when no reply stated any, and its replies without usage."""
+
+    usage: Usage | None
+    calls_without_usage: int = 0
+
+
+@dataclass(frozen=True, slots=True)
 class SampleEvidence:
     """One sample of an execution log, reduced to what ingestion needs.
 
     `interrupted` says that it neither finished nor failed by itself; `in_flight` that it was cut by an
     uncontrolled death. `calls_without_usage` counts replies that stated no usage; `usage_problem` is a line
     about token counts that cannot be, which leave `usage` None. `no_content` says that the last reply's message had
-    no content at all.
+    no content at all. `shares` tells the models apart, by the name that Inspect knows them by; `rejected_calls` counts
+    tool calls that an approval policy did not let pass.
     """
 
     item: str
@@ -78,6 +87,8 @@ class SampleEvidence:
     calls_without_usage: int = 0
     usage_problem: str | None = None
     no_content: bool = False
+    shares: Mapping[str, ModelShare] = field(default_factory=dict)
+    rejected_calls: int = 0
 
 
 @dataclass(frozen=True, slots=True)
@@ -144,7 +155,8 @@ class ItemResult:
     """result.yml: one item of one run.
 
     `attempts` counts the attempts that used up one of `max_attempts`; `attempt` is the one this result is
-    of. `retryable` says that a further attempt may end otherwise; it is False for what is complete.
+    of. `retryable` says that a further attempt may end otherwise; it is False for what is complete. `rejected_calls`
+    counts tool calls that an approval policy did not let pass.
     """
 
     item: str
@@ -167,6 +179,7 @@ class ItemResult:
     usage: Usage | None
     cost_usd: float | None
     latency_ms: int | None
+    rejected_calls: int = 0
     schema_version: int = 1
 
 
@@ -183,6 +196,7 @@ class AttemptRecord:
     that was not the one that ran it. `price` is the snapshot of execution time, used for this attempt forever.
     `images` maps the references that the sources name to the IDs of the images that were here. `wire` compares what
     left with the plan; recorded answers leave nothing. `load` is what the engine said of itself meanwhile.
+    `role_prices` are the prices of further models by role, of the same time as `price`.
     """
 
     attempt: int
@@ -210,6 +224,7 @@ class AttemptRecord:
     wire: WireCheck | None = None
     load: LoadSummary | None = None
     concurrency_reached: int | None = None
+    role_prices: Mapping[str, Price | None] = field(default_factory=dict)
     schema_version: int = 1
 
 
@@ -234,6 +249,17 @@ class LogEntry:
     path: str | None
     sha256: str | None
     status: str | None
+
+
+@dataclass(frozen=True, slots=True)
+class RoleRecord:
+    """A further model of a run as it was asked: what Inspect calls it, where it answers, how, at which price."""
+
+    model_uri: str
+    base_url_origin: str | None
+    parameters: Mapping[str, Json]
+    price: Price | None
+    recorded: bool
 
 
 @dataclass(frozen=True, slots=True)
@@ -270,6 +296,7 @@ class ExecutionRecord:
     served: Mapping[str, int] = field(default_factory=dict)
     unverified: tuple[str, ...] = ()
     remarks: tuple[str, ...] = ()
+    roles: Mapping[str, RoleRecord] = field(default_factory=dict)
 
 
 RunState = Literal["complete", "partial", "failed"]

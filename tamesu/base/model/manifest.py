@@ -304,5 +304,10 @@ class Eval:
     content: tuple[FileDigest, ...]
     output_schema: OutputSchema | None = None
 
+    @property
+    def asked_models(self) -> tuple[ModelEntry | RoleModel, ...]:
+        """All models that runs of it ask, those of roles included."""
+        return (*self.models, *self.execution.model_roles.values())
+
     def arm(self, arm_id: str) -> Arm:
         return next(arm for arm in self.arms if arm.id == arm_id)

@@ -103,12 +103,51 @@ class SourceCopy:
     sha256: str
 
 
+def is_paid(price: Price | None) -> bool:
+    """Return whether calls at this price cost money; an unknown price counts as paid."""
+    return price is None or not price.free
+
+
+def is_rented(price: Price | None) -> bool:
+    """Return whether time is paid for, and not tokens."""
+    return price is not None and price.usd_per_hour is not None
+
+
+@dataclass(frozen=True, slots=True)
+class RoleRun:
+    """A further model of a run, which its task or its scorers ask by role; resolved like the run's own.
+
+    `max_connections` caps the calls in flight at its endpoint over all runs.
+    """
+
+    role: str
+    provider: str
+    model: str
+    model_uri: str
+    base_url_origin: str | None
+    parameters: Mapping[str, Json]
+    recordings: SourceCopy | None
+    max_connections: int | None
+    price: Price | None
+    largest_call_usd: float | None
+
+    @property
+    def priced_by_tokens(self) -> bool:
+        return is_paid(self.price) and not is_rented(self.price)
+
+    @property
+    def bounded(self) -> bool:
+        """Whether anything bounds what a call of it may cost."""
+        return not is_paid(self.price) or self.largest_call_usd is not None
+
+
 @dataclass(frozen=True, slots=True)
 class RunSpec:
     """One model x arm x repetition, completely resolved; all that execute and ingest need.
 
     `sources` are those of generation. `max_connections` caps the calls in flight at its endpoint over all runs. Money
-    is in US dollars per sample; `timeout_seconds` is per model call.
+    is in US dollars per sample; `timeout_seconds` is per model call. `roles` are further models; price and parameters
+    of the run are those of its own model, while whether it is paid, and how much is at stake, is about all of them.
     """
 
     ref: EvalRef
@@ -145,6 +184,7 @@ class RunSpec:
     sample_digests: Mapping[str, str]
     assets: Mapping[str, tuple[str, ...]]
     identity: Identity
+    roles: tuple[RoleRun, ...] = ()
 
     @property
     def executed(self) -> tuple[SourceCopy, ...]:
@@ -153,21 +193,27 @@ class RunSpec:
 
     @property
     def paid(self) -> bool:
-        return self.price is None or not self.price.free
+        return is_paid(self.price) or any(is_paid(role.price) for role in self.roles)
+
+    @property
+    def own_tokens_paid(self) -> bool:
+        """Whether the tokens of the run's own model cost money."""
+        return is_paid(self.price) and not self.rented
 
     @property
     def priced_by_tokens(self) -> bool:
-        """Whether a reply without usage leaves the cost unknown; rent runs by the clock instead."""
-        return self.paid and not self.rented
+        """Whether a reply without usage may leave the cost unknown; rent runs by the clock instead."""
+        return self.own_tokens_paid or any(role.priced_by_tokens for role in self.roles)
 
     @property
     def rented(self) -> bool:
-        return self.price is not None and self.price.usd_per_hour is not None
+        return is_rented(self.price)
 
     @property
     def bounded(self) -> bool:
         """Whether anything bounds what a sample may cost; without a bound its exposure is not known, never 0."""
-        return not self.paid or self.largest_call_usd is not None
+        own = not is_paid(self.price) or self.largest_call_usd is not None
+        return own and all(role.bounded for role in self.roles)
 
     @property
     def exposure_per_sample(self) -> float:
@@ -177,13 +223,21 @@ class RunSpec:
     def exposure_usd(self, samples: int) -> float:
         """Return the most that one attempt at so many samples can cost, in US dollars.
 
-        Per sample it is the limit, and the call that trips it. Rent: rounds of `concurrency` samples, each as
-        long as one sample may take, which is what `largest_call_usd` holds then. It means nothing unless `bounded`.
+        Per sample it is the limit, and the call that trips it; with roles scoring may cost as much again. Rent:
+        rounds of `concurrency` samples, each as long as one sample may take, which is what `largest_call_usd` holds
+        then. It means nothing unless `bounded`.
         """
-        largest = self.largest_call_usd or 0.0
-        if self.rented:
-            return ceil(samples / self.concurrency) * largest
-        return ((self.limits.cost_limit or 0.0) + largest) * samples if self.paid else 0.0
+        rent = ceil(samples / self.concurrency) * (self.largest_call_usd or 0.0) if self.rented else 0.0
+        if not self.priced_by_tokens:
+            return rent
+        once = ((self.limits.cost_limit or 0.0) + self.largest_token_call_usd) * samples
+        return rent + (2 * once if self.roles else once)
+
+    @property
+    def largest_token_call_usd(self) -> float:
+        """The most that one call of any model that is paid by the token can cost."""
+        own = [self.largest_call_usd or 0.0] if self.own_tokens_paid else []
+        return max((*own, *(role.largest_call_usd or 0.0 for role in self.roles if role.priced_by_tokens)), default=0.0)
 
     @property
     def endpoint(self) -> str:

@@ -20,7 +20,7 @@ class WireRequest:
     `id` counts within the attempt; `call` is the model call that it belongs to, None for a request outside of any.
     `parameters` maps dotted names of the body to values, texts only where they are words of the protocol; all else is
     in `contents` as SHA-256 by name. `way` says where it was seen: at the HTTP client, or in the call that the
-    provider's client returned.
+    provider's client returned. `role` names the further model that was asked, None is the run's own.
     """
 
     id: int
@@ -34,6 +34,7 @@ class WireRequest:
     parameters: Mapping[str, Json]
     contents: Mapping[str, str]
     event: Literal["sent"] = "sent"
+    role: str | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -59,10 +60,14 @@ class WireReply:
 
 @dataclass(frozen=True, slots=True)
 class ModelCalls:
-    """What a log says about calls: how many of the run's model each item had answered, and how many of which others."""
+    """What a log says about calls: how many of the run's model each item had answered, and how many of which others.
+
+    `roles` holds the answered ones of further models, by role and then by item.
+    """
 
     answered: Mapping[str, int] = field(default_factory=dict)
     others: Mapping[str, int] = field(default_factory=dict)
+    roles: Mapping[str, Mapping[str, int]] = field(default_factory=dict)
 
 
 @dataclass(frozen=True, slots=True)

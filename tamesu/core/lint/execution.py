@@ -6,6 +6,7 @@ from collections.abc import Iterator
 
 from tamesu.base.model.manifest import Eval
 from tamesu.core.lint.remark import Remark, nearest
+from tamesu.core.lint.roles import role_remarks
 from tamesu.core.routes import find_route, route_names
 from tamesu.core.support import missing_support
 
@@ -20,6 +21,7 @@ def execution_remarks(evaluation: Eval) -> Iterator[Remark]:
     """Yield what cannot be executed as declared; what this version cannot do yet is a warning."""
     yield from _backend(evaluation)
     yield from _routes(evaluation)
+    yield from role_remarks(evaluation)
     if "dataset" in evaluation.execution.task_args:
         yield Remark(
             ("execution", "task_args", "dataset"),

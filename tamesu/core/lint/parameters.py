@@ -66,6 +66,8 @@ def parameter_places(evaluation: Eval) -> Iterator[tuple[Place, Mapping[str, Jso
         yield ("arms", number, "parameters"), arm.parameters
     for number, entry in enumerate(evaluation.models):
         yield ("runs", number, "parameters"), entry.parameters or {}
+    for name, role in evaluation.execution.model_roles.items():
+        yield ("execution", "model_roles", name, "parameters"), role.parameters
 
 
 def _recordings(evaluation: Eval) -> Iterator[Remark]:

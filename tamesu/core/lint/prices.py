@@ -5,10 +5,12 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from collections.abc import Set as AbstractSet
 
-from tamesu.base.model.manifest import Eval
+from tamesu.base.model.manifest import Eval, ModelEntry, RoleModel
 from tamesu.base.model.plan import RunSpec
+from tamesu.core.lint.layers import Place
 from tamesu.core.lint.remark import Remark
 from tamesu.core.matrix import Matrix, Setting
+from tamesu.core.roles import models_of
 
 
 def price_remarks(evaluation: Eval, runs: Matrix, setting: Setting) -> tuple[Remark, ...]:
@@ -16,9 +18,10 @@ def price_remarks(evaluation: Eval, runs: Matrix, setting: Setting) -> tuple[Rem
 
     An unknown price is an error where `cost_limit` depends on it.
     """
-    unknown = {_name(spec) for spec in runs.runs if spec.price is None}
+    models = [model for spec in runs.runs for model in models_of(spec)]
+    unknown = {_name(model) for model in models if model.price is None}
     on_native = evaluation.execution.backend == "native"
-    unbounded = {_name(spec) for spec in runs.runs if not spec.bounded} - unknown
+    unbounded = {_name(model) for model in models if not model.bounded} - unknown
     return (*_unbounded(evaluation, unbounded), *(_unknown(evaluation, setting, unknown, on_native)))
 
 
@@ -26,23 +29,30 @@ def _name(spec: RunSpec) -> str:
     return f"{spec.provider}/{spec.model}"
 
 
-def _unbounded(evaluation: Eval, models: AbstractSet[str]) -> Iterator[Remark]:
+def _places(evaluation: Eval) -> Iterator[tuple[Place, ModelEntry | RoleModel]]:
     for number, entry in enumerate(evaluation.models):
+        yield ("runs", number), entry
+    for name, role in evaluation.execution.model_roles.items():
+        yield ("execution", "model_roles", name), role
+
+
+def _unbounded(evaluation: Eval, models: AbstractSet[str]) -> Iterator[Remark]:
+    for place, entry in _places(evaluation):
         if f"{entry.provider}/{entry.model}" in models:
             message = f"nothing bounds what a call of {entry.provider}/{entry.model} may cost"
-            yield Remark(("runs", number), "parameter/no-bound", message, "set parameters.max_tokens", "warning")
+            yield Remark(place, "parameter/no-bound", message, "set parameters.max_tokens", "warning")
 
 
 def _unknown(evaluation: Eval, setting: Setting, unknown: AbstractSet[str], on_native: bool) -> Iterator[Remark]:
     return (
         Remark(
-            ("runs", number, "model"),
+            (*place, "model"),
             "price/unknown",
             f"{entry.provider}/{entry.model} has no registered price",
             _fix(setting.facts(entry.provider, entry.model).similar),
             "warning" if on_native else "error",
         )
-        for number, entry in enumerate(evaluation.models)
+        for place, entry in _places(evaluation)
         if f"{entry.provider}/{entry.model}" in unknown
     )
 

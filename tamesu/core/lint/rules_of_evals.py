@@ -28,6 +28,21 @@ EVAL_RULES: dict[str, tuple[str, str, str]] = {
         "A screening judge decides what people look at first, not what is accepted.",
         "Give the judge `role: gate`, or drop it from `acceptance.requires`.",
     ),
+    "approval/human": (
+        "An approval policy that asks a person.",
+        "Nobody sits at a run, so it would wait until its time limit.",
+        "Use `auto` with a `decision`, or an approver that the task's module defines.",
+    ),
+    "approval/policy": (
+        "An approval policy without approvers, or an approver without `name` or `tools`.",
+        "The run would fail at its start.",
+        "Write `approvers: [{name: auto, tools: '*', decision: approve}]`.",
+    ),
+    "approval/undeclared": (
+        "The file of an approval policy is no declared source.",
+        "It decides which tools a model may use without being part of the run's identity.",
+        "Add the file to `execution.sources`.",
+    ),
     "dataset/empty": (
         "A dataset without items.",
         "There would be nothing to ask, and every rate would divide by zero.",
@@ -197,6 +212,11 @@ EVAL_RULES: dict[str, tuple[str, str, str]] = {
         "`artifacts.review` names a role that is neither required nor allowed.",
         "A misspelled role is never staged, and review would vanish without a word.",
         "List the role under `required` or `allowed`, or use the name that the message gives.",
+    ),
+    "role/name": (
+        "A role in `model_roles` whose name is no short lowercase name.",
+        "It becomes part of file names and of lines that people read.",
+        "Use lowercase letters, digits, `-` and `_`, at most 40.",
     ),
     "rubric/no-code": (
         "A dimension of a rubric whose `reason_codes` is empty.",

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
+from dataclasses import replace
 from typing import Final
 
 from tamesu.base.canonical import Json
@@ -53,6 +54,11 @@ def unknown(name: str, figure: str, fix: str | None = None, data: Mapping[str, J
 def not_checked(name: str, because: Check) -> Check:
     """Return a line that was left out, since another failed."""
     return unknown(name, f"not checked, since '{because.title}' failed")
+
+
+def of_role(role: str, checks: Iterable[Check]) -> tuple[Check, ...]:
+    """Return lines about the model of a role, whose titles say so."""
+    return tuple(replace(check, title=f"{role}: {check.title}") for check in checks)
 
 
 def first_failure(checks: Iterable[Check]) -> Check | None:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Protocol
@@ -21,7 +21,8 @@ class AttemptRequest:
     """One attempt at one run: what to ask, and the folders that are its own.
 
     `workdir` is the attempt's own folder while it runs; `replay_calls` is where recorded answers count
-    the calls they served. `access` is how a live model is reached; only an execution has it.
+    the calls they served. `access` is how a live model is reached, `role_accesses` how those of roles are; only an
+    execution has them.
     `progress` is the file that is told what ends meanwhile, if anybody looks.
     """
 
@@ -33,6 +34,14 @@ class AttemptRequest:
     replay_calls: Path
     access: Access | None = None
     progress: Path | None = None
+    role_accesses: Mapping[str, Access] = field(default_factory=dict)
+
+    @property
+    def secrets(self) -> tuple[str, ...]:
+        """Values that may appear in no file, the longest first."""
+        reached = (self.access, *self.role_accesses.values())
+        found = {secret for access in reached if access is not None for secret in access.secrets}
+        return tuple(sorted(found, key=len, reverse=True))
 
 
 @dataclass(frozen=True, slots=True)

@@ -231,6 +231,8 @@ class EvalBuilder:
         for list_name in ("arms", "runs"):
             for number, entry in enumerate(value.get(list_name, ())):
                 places.append(((list_name, number, "parameters"), entry.get("parameters", {})))
+        for name, role in value.get("execution", {}).get("model_roles", {}).items():
+            places.append((("execution", "model_roles", name, "parameters"), role.get("parameters", {})))
         for at, parameters in places:
             if "recordings" in parameters:
                 target = self._target((*at, "recordings"), parameters["recordings"])

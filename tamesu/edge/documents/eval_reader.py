@@ -56,8 +56,9 @@ def read_eval(project: Project, ref: EvalRef, shelf: Shelf | None = None) -> Rea
     document, lost = rest.document, _with_task(reading, rest, default_task)
     about_shape = len(reading.findings)
     evaluation = EvalBuilder(reading, document, ref, default_task).build()
-    setting = with_prices(project, setting, ((entry.provider, entry.model) for entry in evaluation.models))
-    setting = _with_origins(project, setting, (entry.provider for entry in evaluation.models))
+    models = [(model.provider, model.model) for model in evaluation.asked_models]
+    setting = with_prices(project, setting, models)
+    setting = _with_origins(project, setting, (provider for provider, _ in models))
     _place(reading, document, (*remarks(evaluation), *effort_remarks(evaluation, setting)))
     found = reading.findings[about_shape:]
     reading.findings[about_shape:] = [one for one in found if not may_follow(one.rule, lost)]

@@ -9,6 +9,7 @@ from tamesu.base.model.manifest import Eval
 from tamesu.base.model.plan import RunSpec
 from tamesu.core.lint import Remark
 from tamesu.core.matrix import Matrix
+from tamesu.core.roles import as_run
 from tamesu.edge.backends.inspect.recordings import Cell, Recordings, parse_recordings
 from tamesu.edge.documents.document import DocumentFault
 from tamesu.edge.documents.reading import Reading
@@ -30,6 +31,7 @@ def answer_remarks(reading: Reading, evaluation: Eval, runs: Matrix) -> Iterator
     replayed = [spec for spec in runs.runs if spec.recordings is not None]
     if sum(len(spec.items) for spec in replayed) > _MOST_LOOKUPS:
         replayed = [spec for spec in replayed if spec.repetition == 1]
+    yield from _lacking_roles(reading, runs)
     numbers = {(entry.provider, entry.model): number for number, entry in enumerate(evaluation.models)}
     for spec in replayed:
         lacking = _lacking(reading, spec)
@@ -39,6 +41,20 @@ def answer_remarks(reading: Reading, evaluation: Eval, runs: Matrix) -> Iterator
             message = f"no answer is recorded for {which}"
             fix = "record them, or correct the names in the recordings"
             yield Remark(("runs", numbers[spec.provider, spec.model]), "replay/no-answer", message, fix, "warning")
+
+
+def _lacking_roles(reading: Reading, runs: Matrix) -> Iterator[Remark]:
+    """Yield one warning a role, for the first run of which some item has no recorded answer."""
+    told: set[str] = set()
+    for spec in runs.runs:
+        for role in spec.roles:
+            lacking = _lacking(reading, as_run(spec, role)) if role.role not in told else []
+            if lacking:
+                told.add(role.role)
+                which = f"{len(lacking)} of {len(spec.items)} items of role '{role.role}', such as '{lacking[0]}'"
+                fix = "record them, or correct the names in the recordings"
+                at = ("execution", "model_roles", role.role)
+                yield Remark(at, "replay/no-answer", f"no answer is recorded for {which}", fix, "warning")
 
 
 def _lacking(reading: Reading, spec: RunSpec) -> list[str]:

@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import Any
 
 from tamesu.base.model.manifest import FileDigest, Sources
+from tamesu.edge.documents.approvals import check_approval
 from tamesu.edge.documents.document import Document, NodePath
 from tamesu.edge.documents.images.lock_file import lock_path
 from tamesu.edge.documents.images.reader import LockableImage, ReadImages, read_images
@@ -45,6 +46,7 @@ def read_sources(reading: Reading, document: Document, execution: dict[str, Any]
     root = Path(os.path.commonpath([path.parent for path in (*files, task)]))
     folders = frozenset((*generation.folders, *scoring.folders))
     named = frozenset((*generation.named, *scoring.named, task))
+    check_approval(reading, document, execution, files | {task})
     sandbox = sandbox_files(reading, document, execution, task, files | {task})
     every = Declared(files | {task}, folders, named, task, sandbox.compose, sandbox.foreign)
     read = read_images(reading, every, root, bool(execution.get("allow_mutable_images")))

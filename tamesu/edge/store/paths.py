@@ -61,6 +61,10 @@ class RunPaths:
     def recordings(self) -> Path:
         return self.private / "recordings.jsonl"
 
+    def role_recordings(self, role: str) -> Path:
+        """Recorded answers of the model of a role."""
+        return self.private / f"recordings-{role}.jsonl"
+
     @property
     def dataset(self) -> Path:
         return self.private / "input.jsonl"

@@ -35,10 +35,11 @@ class InspectBackend:
 
     def execute(self, request: AttemptRequest) -> Fault | None:
         from tamesu.edge.backends.inspect.attempt import run_attempt
+        from tamesu.edge.backends.inspect.containers import projects_written_down
         from tamesu.edge.backends.inspect.progress import watched
 
         isolate(request.workdir)
-        with watched(request):
+        with watched(request), projects_written_down(request.workdir):
             return run_attempt(request)
 
     def close_log(self, request: AttemptRequest) -> ClosedLog:
@@ -47,10 +48,10 @@ class InspectBackend:
         return close_log(request)
 
     def remove_survivors(self, request: AttemptRequest) -> None:
-        from tamesu.edge.backends.inspect.containers import remove_survivors
+        from tamesu.edge.backends.inspect.containers import remove_survivors, started_projects
 
-        if request.spec.images:
-            remove_survivors(request.paths.sources)
+        if request.spec.images or started_projects(request.workdir):
+            remove_survivors(request.paths.sources.resolve(), request.workdir)
 
     def read_log(self, path: Path) -> LogReading:
         from tamesu.edge.backends.inspect.logs import read_log

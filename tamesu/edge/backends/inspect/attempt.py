@@ -12,7 +12,8 @@ from inspect_ai._util.error import PrerequisiteError
 
 from tamesu.base.errors import TamesuError
 from tamesu.base.model.evidence import Fault
-from tamesu.edge.backends.inspect.models import run_model
+from tamesu.edge.backends.inspect.approval_option import chosen_approval
+from tamesu.edge.backends.inspect.models import attempt_models
 from tamesu.edge.backends.inspect.provider_state import import_no_idle_client
 from tamesu.edge.backends.inspect.sandbox_option import chosen_sandbox
 from tamesu.edge.backends.inspect.settings import limit_fields, log_metadata
@@ -20,7 +21,7 @@ from tamesu.edge.backends.inspect.tasks import bind_scorers, load_task, message_
 from tamesu.edge.backends.protocol import AttemptRequest
 from tamesu.edge.credentials import without_secrets
 
-_PROCESS_OPTIONS = ("max_subprocesses", "max_sandboxes", "log_images", "sandbox_prebuilt", "approval", "review")
+_PROCESS_OPTIONS = ("max_subprocesses", "max_sandboxes", "log_images", "sandbox_prebuilt", "review")
 _FLUSHES_PER_LOG = 100
 
 
@@ -41,8 +42,7 @@ def run_attempt(request: AttemptRequest) -> Fault | None:
 
 def _fault(request: AttemptRequest, name: str, text: str) -> Fault:
     """Return a fault in one line, without any key that a library may have quoted."""
-    secrets = () if request.access is None else request.access.secrets
-    return Fault(name, " ".join(without_secrets(text, secrets).split())[:500])
+    return Fault(name, " ".join(without_secrets(text, request.secrets).split())[:500])
 
 
 def _evaluate(request: AttemptRequest) -> None:
@@ -51,17 +51,19 @@ def _evaluate(request: AttemptRequest) -> None:
     dataset = paths.attempt_dataset(request.attempt)
     task = load_task(spec, paths.sources, dataset)
     options = dict(spec.options)
+    models = attempt_models(request)
     task = task_with(
         task,
         name=spec.run_id,
-        model=run_model(request),
-        scorer=bind_scorers(task, paths.staging(request.attempt)),
+        model=models.own,
+        scorer=bind_scorers(spec, task, paths.staging(request.attempt)),
         metadata={**_free(options.get("metadata")), **log_metadata(spec, request.attempt)},
         message_limit=message_limit(spec, task),
         **limit_fields(spec),
     )
     inspect_eval(
         task,
+        model_roles=dict(models.roles) or None,
         log_dir=str(request.workdir / "logs"),
         log_format="eval",
         log_level="warning",
@@ -84,6 +86,7 @@ def _evaluate(request: AttemptRequest) -> None:
         tags=_texts(options.get("tags")),
         **{name: options[name] for name in _PROCESS_OPTIONS if name in options},  # type: ignore[arg-type]
         sandbox=chosen_sandbox(spec, paths.sources),
+        approval=chosen_approval(spec, paths.sources),
     )
 
 

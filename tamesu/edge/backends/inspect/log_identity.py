@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from inspect_ai.log import EvalSpec, read_eval_log
-from inspect_ai.model import GenerateConfig
+from inspect_ai.model import GenerateConfig, ModelConfig
 
 from tamesu.base.canonical import Json, digest
 from tamesu.base.errors import LogRefused
@@ -17,6 +17,7 @@ from tamesu.base.model.plan import RunSpec
 from tamesu.core.base_url import split_base_url
 from tamesu.core.freeze import sample_digest
 from tamesu.core.identity import ADAPTER_VERSION, partition_digest
+from tamesu.core.roles import as_run
 from tamesu.core.routes import find_route, provider_of_uri
 from tamesu.edge.backends.inspect.settings import METADATA_KEY, generate_config
 from tamesu.edge.backends.protocol import AttemptRequest
@@ -63,6 +64,9 @@ def generation_from_log(header: EvalSpec, claims: dict[str, Any], request: Attem
     arguments = {name: value for name, value in header.task_args_passed.items() if name != "dataset"}
     _replace(values, "limit/", {name: value for name, value in limits.items() if value is not None}, _LIMITS)
     _replace(values, "task_arg/", arguments, None)
+    for role in request.spec.roles:
+        if role.recordings is not None:
+            values[f"model_role_recordings/{role.role}"] = file_digest(request.paths.role_recordings(role.role))
     for source in request.spec.sources:
         values[f"source/{source.target}"] = file_digest(request.paths.sources / source.target)
     if request.spec.recordings is not None:
@@ -129,6 +133,7 @@ def _disagreement(header: EvalSpec, claims: dict[str, Any], request: AttemptRequ
         "metadata.attempt": request.attempt,
         "dataset.sample_ids": list(request.asked),
         "model_generate_config": _plain_config(parameters, spec),
+        "model_roles": {role.role: _role(as_run(spec, role)) for role in spec.roles},
     }
     found: dict[str, object] = {
         "task": header.task,
@@ -136,6 +141,10 @@ def _disagreement(header: EvalSpec, claims: dict[str, Any], request: AttemptRequ
         "metadata.attempt": claims.get("attempt"),
         "dataset.sample_ids": [str(name) for name in header.dataset.sample_ids or []],
         "model_generate_config": _comparable(header.model_generate_config),
+        "model_roles": {
+            name: (model.model, _comparable(model.config)) if isinstance(model, ModelConfig) else None
+            for name, model in (header.model_roles or {}).items()
+        },
     }
     for name, value in expected.items():
         if found[name] != value:
@@ -145,6 +154,10 @@ def _disagreement(header: EvalSpec, claims: dict[str, Any], request: AttemptRequ
 
 def _plain_config(parameters: dict[str, Any], spec: RunSpec) -> dict[str, Any]:
     return _comparable(generate_config(replace(spec, parameters=parameters)))
+
+
+def _role(spec: RunSpec) -> tuple[str, dict[str, Any]]:
+    return spec.model_uri, _comparable(generate_config(spec))
 
 
 def _comparable(config: GenerateConfig) -> dict[str, Any]:

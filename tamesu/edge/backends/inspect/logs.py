@@ -6,23 +6,23 @@ import ast
 import math
 import re
 from collections import Counter
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from datetime import datetime
 from pathlib import Path
 from typing import Any
 
-from inspect_ai.event import ModelEvent
+from inspect_ai.event import ApprovalEvent, ModelEvent
 from inspect_ai.log import (
     EvalSample,
     read_eval_log,
     read_eval_log_sample_summaries,
     read_eval_log_samples_by_id,
 )
-from inspect_ai.model import ModelUsage
+from inspect_ai.model import ModelConfig, ModelUsage
 from inspect_ai.scorer import CORRECT, INCORRECT, NOANSWER, PARTIAL, Score, value_to_float
 
 from tamesu.base.errors import FrameworkFault, ImpossibleUsage
-from tamesu.base.model.evidence import Fault, SampleEvidence, SampleScore, Usage
+from tamesu.base.model.evidence import Fault, ModelShare, SampleEvidence, SampleScore, Usage
 from tamesu.base.model.wire import NO_CONTENT, ModelCalls
 from tamesu.core.pricing import samples_at_once
 from tamesu.core.usage import from_inspect, total_usage
@@ -49,36 +49,44 @@ def read_log(path: Path) -> LogReading:
         summaries = read_eval_log_sample_summaries(str(path))
         keys = [(summary.id, summary.epoch) for summary in summaries]
         unique = list(dict.fromkeys(keys))
-        counts = _CallCounts(header.eval.model)
+        counts = _CallCounts(header.eval.model, _role_models(header.eval.model_roles or {}))
         read = {(sample.id, sample.epoch): _evidence(sample, calls, runs, counts) for sample in _samples(path, unique)}
     except Exception as error:
         line = " ".join(str(error).split())[:200]
         raise FrameworkFault(f"{path}: the log cannot be read ({type(error).__name__}: {line})") from None
     samples = tuple(read[key] for key in keys if key in read)
     worked_ms = sum(sample.latency_ms or 0 for sample in samples)
-    made = ModelCalls(dict(counts.answered), dict(counts.others))
+    made = ModelCalls(dict(counts.answered), dict(counts.others), {k: dict(v) for k, v in counts.roles.items()})
     return LogReading(header.status, samples, _most_at_once(calls), samples_at_once(runs, worked_ms), made)
 
 
 def sample_evidence(sample: EvalSample) -> SampleEvidence:
     """Return the evidence of one sample that ended."""
-    return _evidence(sample, [], [], _CallCounts(""))
+    return _evidence(sample, [], [], _CallCounts("", {}))
+
+
+def _role_models(stated: Mapping[str, ModelConfig | list[ModelConfig]]) -> dict[str, str]:
+    return {role: model.model for role, model in stated.items() if isinstance(model, ModelConfig)}
 
 
 class _CallCounts:
-    """Answered model calls by item, and all of other models than the run's."""
+    """Answered model calls by item, of the run's model and of each role's, and all of other models."""
 
-    def __init__(self, model: str) -> None:
+    def __init__(self, model: str, roles: Mapping[str, str]) -> None:
         self._model = model
+        self._roles = roles
         self.answered: Counter[str] = Counter()
         self.others: Counter[str] = Counter()
+        self.roles: dict[str, Counter[str]] = {role: Counter() for role in roles}
 
     def add(self, item: str, events: Iterable[ModelEvent]) -> None:
         for event in events:
-            if event.model != self._model:
+            # a role that nobody declared falls back to the run's model
+            declared = event.role if event.role in self._roles else None
+            if event.model != (self._model if declared is None else self._roles[declared]):
                 self.others[event.model] += 1
             elif not event.pending and event.error is None:
-                self.answered[item] += 1
+                (self.answered if declared is None else self.roles[declared])[item] += 1
 
 
 def _samples(path: Path, keys: list[tuple[str | int, int]]) -> Iterator[EvalSample]:
@@ -111,7 +119,21 @@ def _evidence(
         calls_without_usage=sum(_states_no_usage(event) for event in events),
         usage_problem=usage_problem,
         no_content=bool(sample.output and (sample.output.metadata or {}).get(NO_CONTENT)),
+        shares={} if usage_problem is not None else _shares(sample, events),
+        rejected_calls=sum(_was_rejected(event) for event in sample.events),
     )
+
+
+def _shares(sample: EvalSample, events: list[ModelEvent]) -> dict[str, ModelShare]:
+    """Return what each model had of a sample, those among them that stated no usage at all."""
+    silent = Counter(event.model for event in events if _states_no_usage(event))
+    stated = {name: model_usage(name, usage) for name, usage in sample.model_usage.items()}
+    return {name: ModelShare(stated.get(name), silent[name]) for name in sorted({*stated, *silent})}
+
+
+def _was_rejected(event: object) -> bool:
+    """Approvers that pass a call on are no decision; one of the policy ends every call that nobody decided."""
+    return isinstance(event, ApprovalEvent) and event.decision in {"reject", "terminate"}
 
 
 def _was_cancelled(sample: EvalSample) -> bool:

@@ -30,7 +30,7 @@ def observe(model: Model, wire: WireLog, way: Way) -> None:
 
     @functools.wraps(inner)
     async def generate(*args: Any, **kwargs: Any) -> Any:
-        with wire.call(_running_item()) as call:
+        with wire.call(running_item()) as call:
             try:
                 result = await inner(*args, **kwargs)
             except Exception as error:
@@ -56,7 +56,8 @@ def _mark(result: Any) -> None:
         output.metadata = {**(output.metadata or {}), NO_CONTENT: True}
 
 
-def _running_item() -> str | None:
+def running_item() -> str | None:
+    """Return the item whose sample is under way, None outside of any."""
     sample = sample_active()
     return None if sample is None or sample.sample.id is None else str(sample.sample.id)
 

@@ -21,7 +21,7 @@ from tamesu.base.errors import ImpossibleUsage
 from tamesu.base.model.evidence import Usage
 from tamesu.base.model.plan import RunSpec
 from tamesu.base.model.progress import CallsEnded, ItemEnded
-from tamesu.core.pricing import sample_cost, usage_cost
+from tamesu.core.pricing import run_sample_cost, token_prices, usage_cost
 from tamesu.core.usage import total_usage
 from tamesu.core.verdict import item_verdict
 from tamesu.edge.backends.inspect.logs import model_usage, sample_evidence
@@ -38,7 +38,7 @@ class _Watch:
         self._spec, self._attempt, self._file = spec, attempt, file
         self._known: list[float] = []
         # by execution of a sample, then by event, since every event arrives twice
-        self._at_work: dict[str, dict[str, Usage]] = {}
+        self._at_work: dict[str, dict[str, tuple[str, Usage]]] = {}
         self._told = 0.0
 
     def call_ended(self, data: SampleEvent) -> None:
@@ -46,7 +46,7 @@ class _Watch:
         if not self._spec.priced_by_tokens or not isinstance(event, ModelEvent) or event.output.usage is None:
             return
         calls = self._at_work.setdefault(data.sample_id, {})
-        calls[str(event.uuid)] = model_usage(event.model, event.output.usage)
+        calls[str(event.uuid)] = event.model, model_usage(event.model, event.output.usage)
         if time.monotonic() - self._told >= _SECONDS_BETWEEN_CALLS:
             self._told = time.monotonic()
             cost = self._cost()
@@ -57,7 +57,7 @@ class _Watch:
         sample = sample_evidence(data.sample)
         if sample.interrupted or sample.in_flight:
             return
-        cost = sample_cost(self._spec.price, sample, self._spec.concurrency)
+        cost = run_sample_cost(self._spec, sample, self._spec.concurrency)
         if cost is not None:
             self._known.append(cost)
         failed = item_verdict(self._spec, sample).state == "failed"
@@ -70,11 +70,14 @@ class _Watch:
         known = [*self._known, *calls]
         return round(math.fsum(known), 9) if known and self._spec.paid else None
 
-    def _calls_cost(self, calls: dict[str, Usage]) -> float | None:
-        if self._spec.price is None:
-            return None
+    def _calls_cost(self, calls: dict[str, tuple[str, Usage]]) -> float | None:
+        prices = token_prices(self._spec)
         try:
-            return usage_cost(total_usage(calls.values()), self._spec.price)
+            return math.fsum(
+                usage_cost(total_usage(usage for name, usage in calls.values() if name == model), price)
+                for model in {name for name, _ in calls.values()}
+                if (price := prices.get(model, self._spec.price)) is not None
+            )
         except ImpossibleUsage:
             return None
 

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import json
 import os
+from collections import Counter
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 
@@ -25,6 +26,7 @@ from inspect_ai.model import (
 from inspect_ai.tool import ToolCall, ToolChoice, ToolInfo
 
 from tamesu.base.errors import InvalidDocument
+from tamesu.edge.backends.inspect.observing import running_item
 from tamesu.edge.backends.inspect.recordings import (
     Cell,
     RecordedTurn,
@@ -42,7 +44,8 @@ class ReplayAPI(ModelAPI):
     """Answers recorded earlier, served as if the model gave them now.
 
     Model arguments: `recordings` and `dataset` (files), `arm`, `repetition`, and `calls`, a file that gets
-    one line per call served.
+    one line per call served. With `for_role` it answers for the model of that role, whose first call for an
+    item gets the first turn recorded, and so on.
     """
 
     def __init__(
@@ -57,12 +60,15 @@ class ReplayAPI(ModelAPI):
         arm: str,
         repetition: int,
         calls: str | None = None,
+        for_role: str | None = None,
     ) -> None:
         super().__init__(model_name, base_url, api_key, [], config)
         self._cell = Cell(model_name, arm, repetition)
         self._recordings = parse_recordings(Path(recordings).read_bytes(), recordings)
         self._items = _items_by_prompt(Path(dataset).read_bytes())
         self._calls = calls
+        self._role = for_role
+        self._asked: Counter[str] = Counter()
 
     def connection_key(self) -> str:
         """All recorded models share one pool, so a cap on calls in flight holds over all of them."""
@@ -80,9 +86,7 @@ class ReplayAPI(ModelAPI):
         config: GenerateConfig,  # noqa: ARG002
     ) -> ModelOutput:
         """Return the recorded reply of this turn. Raises RecordedError where the recording says so."""
-        opening = [m for m in input if m.role in {"system", "user"}]
-        turn_number = sum(message.role == "assistant" for message in input)
-        item = self._item(opening)
+        item, turn_number = self._place(input)
         turn = self._turn(item, turn_number)
         self._count(item, turn_number)
         if turn.latency_seconds > 0:
@@ -91,13 +95,29 @@ class ReplayAPI(ModelAPI):
             raise RecordedError(turn.error)
         return _output(self.model_name, turn, turn_number)
 
+    def _place(self, messages: list[ChatMessage]) -> tuple[str, int]:
+        """Return item and turn of a call; what a role is asked is of the task's making, so its calls are counted."""
+        if self._role is None:
+            opening = [message for message in messages if message.role in {"system", "user"}]
+            return self._item(opening), sum(message.role == "assistant" for message in messages)
+        item = running_item()
+        if item is None:
+            raise InvalidDocument(f"the replayed model of role '{self._role}' was called outside of any item")
+        self._asked[item] += 1
+        return item, self._asked[item] - 1
+
     def _item(self, opening: Sequence[ChatMessage]) -> str:
-        """The longest run of opening messages that the frozen dataset knows names the item."""
+        """The longest run of opening messages that the frozen dataset knows names the item.
+
+        Agents put system messages of their own before it.
+        """
         pairs = [(message.role, message.text) for message in opening]
-        for length in range(len(pairs), 0, -1):
-            item = self._items.get(prompt_key(pairs[:length]))
-            if item is not None:
-                return item
+        first_other = next((place for place, (role, _) in enumerate(pairs) if role != "system"), 0)
+        for start in range(first_other + 1):
+            for end in range(len(pairs), start, -1):
+                item = self._items.get(prompt_key(pairs[start:end]))
+                if item is not None:
+                    return item
         raise InvalidDocument("replay was called with messages that the frozen dataset does not hold")
 
     def _turn(self, item: str, number: int) -> RecordedTurn:
@@ -112,6 +132,7 @@ class ReplayAPI(ModelAPI):
             return
         cell = self._cell
         line = {"model": cell.model, "arm": cell.arm, "rep": cell.repetition, "item": item, "turn": turn + 1}
+        line |= {} if self._role is None else {"role": self._role}
         handle = os.open(self._calls, os.O_WRONLY | os.O_APPEND | os.O_CREAT | os.O_CLOEXEC, 0o644)
         try:
             os.write(handle, json.dumps(line).encode() + b"\n")

@@ -24,16 +24,19 @@ def chosen_sandbox(spec: RunSpec, sources: Path) -> str | tuple[str, str] | None
         case str(kind) | [str(kind)]:
             return kind
         case [str(kind), str(config)]:
-            return kind, str(_copied(spec, sources, config))
+            return kind, str(copied_source(spec, sources, "sandbox", config))
     raise Refused(f"{spec.ref}: execution.inspect.sandbox is neither a type nor `[type, path]`; correct it")
 
 
-def _copied(spec: RunSpec, sources: Path, written: str) -> Path:
-    """Return the copy of a file that is written relative to eval.yml."""
+def copied_source(spec: RunSpec, sources: Path, option: str, written: str) -> Path:
+    """Return the copy of a file that an option names, written relative to eval.yml.
+
+    Raises Refused for a file that is no declared source.
+    """
     ref = spec.ref
     manifest = f"cases/{ref.case}/experiments/{ref.experiment}/evals/{ref.eval}"
     path = posixpath.normpath(posixpath.join(manifest, written))
     for source in spec.executed:
         if source.path == path:
             return (sources / source.target).resolve()
-    raise Refused(f"{spec.ref}: execution.inspect.sandbox names '{written}', no declared source; declare it")
+    raise Refused(f"{spec.ref}: execution.inspect.{option} names '{written}', no declared source; declare it")

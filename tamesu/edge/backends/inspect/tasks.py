@@ -5,6 +5,9 @@ from __future__ import annotations
 import functools
 import importlib.util
 import sys
+from collections import Counter
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from types import ModuleType
 
@@ -12,6 +15,7 @@ from inspect_ai import Task
 from inspect_ai.model import GenerateConfig
 from inspect_ai.scorer import Score, Scorer, Target
 from inspect_ai.solver import TaskState
+from inspect_ai.util import cost_limit
 
 from tamesu.base.canonical import digest
 from tamesu.base.errors import Refused, UsageError, meant
@@ -82,20 +86,40 @@ def message_limit(spec: RunSpec, task: Task) -> int | None:
     return min(limits, default=None)
 
 
-def bind_scorers(task: Task, staging: Path) -> list[Scorer]:
-    """Return the task's scorers, each staging below the run's own root.
+def bind_scorers(spec: RunSpec, task: Task, staging: Path) -> list[Scorer]:
+    """Return the task's scorers, each staging below the run's own root, all together within one `cost_limit`.
 
     A context variable set by a solver does not reach the scorer, so the scorer itself is wrapped; the
-    wrapper keeps the registry name and metrics.
+    wrapper keeps the registry name and metrics. Inspect ends the limits of a sample before it is scored.
     """
     declared = task.scorer or []
-    return [_bound(scorer, staging) for scorer in (declared if isinstance(declared, list) else [declared])]
+    scorers = declared if isinstance(declared, list) else [declared]
+    purse = _Purse(spec.limits.cost_limit if spec.roles else None)
+    return [_bound(scorer, staging, purse) for scorer in scorers]
 
 
-def _bound(scorer: Scorer, staging: Path) -> Scorer:
+class _Purse:
+    """What the scorers of a sample may cost, in US dollars: the limit, less what earlier scorers of it cost."""
+
+    def __init__(self, limit: float | None) -> None:
+        self._limit = limit
+        self._spent: Counter[str] = Counter()
+
+    @contextmanager
+    def opened(self, sample: str) -> Iterator[None]:
+        left = None if self._limit is None else max(0.0, self._limit - self._spent[sample])
+        with cost_limit(left) as scope:
+            try:
+                yield
+            finally:
+                self._spent[sample] += scope.usage  # type: ignore[assignment]
+
+
+def _bound(scorer: Scorer, staging: Path, purse: _Purse) -> Scorer:
     @functools.wraps(scorer)
     async def score(state: TaskState, target: Target) -> Score | None:
-        with bound_staging(staging, str(state.sample_id)):
+        sample = str(state.sample_id)
+        with bound_staging(staging, sample), purse.opened(sample):
             return await scorer(state, target)
 
     return score

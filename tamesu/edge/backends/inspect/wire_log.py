@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import copy
 import itertools
 import time
 from collections.abc import Iterator
@@ -59,6 +60,13 @@ class WireLog:
         self._calls = itertools.count(1)
         self._current: ContextVar[Call | None] = ContextVar("call", default=None)
         self._outside: dict[int, float] = {}
+        self._role: str | None = None
+
+    def of_role(self, role: str) -> WireLog:
+        """Return the same log for the model of a role: one file, one count, and requests that name the role."""
+        own = copy.copy(self)
+        own._role = role
+        return own
 
     @contextmanager
     def call(self, item: str | None) -> Iterator[Call]:
@@ -92,6 +100,7 @@ class WireLog:
                 model=body.model,
                 parameters=body.parameters,
                 contents=body.contents,
+                role=self._role,
             )
         )
         self._open(call)[number] = time.monotonic()

@@ -1,0 +1,25 @@
+"""The tool-agent example lints as its README says: clean once its image is pinned, and the pin is all that it lacks."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from tests.agents import COMPOSE, agent_project
+
+PINNED = "debian@sha256:" + "a" * 64
+
+
+def test_the_example_lacks_nothing_but_the_pin_of_its_image(tmp_path: Path) -> None:
+    done = agent_project(tmp_path / "agent").tamesu("lint")
+    assert done.code == 1
+    (line,) = [line for line in (done.out + done.err).splitlines() if ": error " in line or ": warning " in line]
+    assert line.startswith(f"{COMPOSE.as_posix()}:4:")
+    assert "image/not-pinned" in line and "tamesu lock" in line
+
+
+def test_the_example_is_clean_once_its_image_is_pinned(tmp_path: Path) -> None:
+    project = agent_project(tmp_path / "agent", PINNED)
+    done = project.tamesu("lint", "--strict")
+    assert (done.code, done.err) == (0, "")
+    (run,) = project.plan()["runs"]
+    assert (run["state"], project.plan()["blockers"]) == ("owed", [])
