@@ -14,7 +14,8 @@ from tamesu.stages.rules import RECEIPTS, rules_view
 EVAL = "cases/{case}/experiments/{experiment}/evals/{eval}"
 RUN = f"{EVAL}/runs/{{run}}"
 PAGE = "build/{case}/{experiment}/{eval}.html"
-TAMESU = f"{shlex.quote(sys.executable)} -m tamesu"
+# safe path: a json.py in the project is no module of ours
+TAMESU = f"PYTHONSAFEPATH=1 {shlex.quote(sys.executable)} -m tamesu"
 
 try:
     PLAN = rules_view(config)

@@ -174,6 +174,14 @@ IMAGE_LOCK_FIELDS = {
     "images[].locked": G,
 }
 
+# Where code came from says nothing about what it does.
+UNTRUSTED_ORIGIN_FIELDS = {
+    "schema_version": N,
+    "content_digest": N,
+    "source": N,
+    "unpacked_at": N,
+}
+
 FIELDS: dict[str, dict[str, Part]] = {
     "case": CASE_FIELDS,
     "dataset": DATASET_FIELDS,
@@ -182,4 +190,5 @@ FIELDS: dict[str, dict[str, Part]] = {
     "config": CONFIG_FIELDS,
     "models": MODELS_FIELDS,
     "image-lock": IMAGE_LOCK_FIELDS,
+    "untrusted-origin": UNTRUSTED_ORIGIN_FIELDS,
 }

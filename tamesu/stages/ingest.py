@@ -299,6 +299,7 @@ def _execution_record(spec: RunSpec, attempts: Sequence[AttemptRecord], pace: _P
         remarks=tuple(
             f"attempt {attempt.attempt}: {remark}" for attempt in attempts for remark in speed_remarks(spec, attempt)
         ),
+        trusted_code=tuple(dict.fromkeys(word for attempt in attempts for word in attempt.trusted_code)),
     )
 
 

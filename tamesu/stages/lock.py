@@ -10,7 +10,9 @@ from pathlib import Path
 from tamesu.base.errors import ContainerFault, InvalidDocument
 from tamesu.base.model.finding import Finding
 from tamesu.base.model.manifest import EvalRef
+from tamesu.base.model.trust import TrustedCode
 from tamesu.core.image_lock import locked_content
+from tamesu.core.trust import still_untrusted
 from tamesu.edge.docker import local_image, pull_image
 from tamesu.edge.documents.images.lock_file import lock_bytes, lock_path, read_lock
 from tamesu.edge.documents.images.reader import LockableImage
@@ -18,6 +20,7 @@ from tamesu.edge.documents.lockable import read_eval_images
 from tamesu.edge.documents.reading import Reading
 from tamesu.edge.store.files import write_atomic
 from tamesu.edge.store.paths import Project
+from tamesu.stages.trust import concerned_origins
 
 
 class Entries(StrEnum):
@@ -46,10 +49,13 @@ def lock_evals(project: Project, refs: Sequence[EvalRef], others: Entries) -> tu
     return _write(project, [image for image in images if not image.reference.pinned], others)
 
 
-def lock_missing(project: Project, refs: Iterable[EvalRef], tell: Callable[[str], None]) -> None:
+def lock_missing(
+    project: Project, refs: Iterable[EvalRef], tell: Callable[[str], None], trusted: Sequence[TrustedCode] = ()
+) -> None:
     """Lock what active evals with `allow_mutable_images` name and what is not locked yet, with a line each.
 
-    An eval that does not read is left to the plan, which says why. Raises ContainerFault.
+    An eval that does not read, or whose code came from elsewhere, is left to the plan, which says why. Raises
+    ContainerFault.
     """
     for ref in refs:
         manifest = project.eval(ref).manifest
@@ -61,9 +67,15 @@ def lock_missing(project: Project, refs: Iterable[EvalRef], tell: Callable[[str]
         except InvalidDocument:
             continue
         missing = [one for one in read.images if not one.reference.pinned and one.reference.locked is None]
-        if read.mutable and read.active and missing and not read.errors:
+        may = read.mutable and read.active and not read.errors
+        if may and missing and not _foreign(project, ref, missing, trusted):
             written = _write(project, missing, Entries.KEEP)
             tell(f"{ref}: locked {len(missing)} image(s) in {', '.join(lock.file for lock in written)}")
+
+
+def _foreign(project: Project, ref: EvalRef, images: Iterable[LockableImage], trusted: Sequence[TrustedCode]) -> bool:
+    sources = (project.relative(image.source) for image in images)
+    return bool(still_untrusted(concerned_origins(project, ref, sources), trusted))
 
 
 def unlocked_errors(project: Project, refs: Sequence[EvalRef]) -> tuple[Finding, ...]:

@@ -13,6 +13,7 @@ from typing import Literal
 from tamesu.base.canonical import Json
 from tamesu.base.model.load import LoadSummary
 from tamesu.base.model.plan import Price
+from tamesu.base.model.trust import TrustedCode
 from tamesu.base.model.wire import WireCheck
 
 
@@ -183,6 +184,7 @@ class AttemptRecord:
     that was not the one that ran it. `price` is the snapshot of execution time, used for this attempt forever.
     `images` maps the references that the sources name to the IDs of the images that were here. `wire` compares what
     left with the plan; recorded answers leave nothing. `load` is what the engine said of itself meanwhile.
+    `trusted_code` is the word of a person on which code from elsewhere ran.
     """
 
     attempt: int
@@ -210,6 +212,7 @@ class AttemptRecord:
     wire: WireCheck | None = None
     load: LoadSummary | None = None
     concurrency_reached: int | None = None
+    trusted_code: tuple[TrustedCode, ...] = ()
     schema_version: int = 1
 
 
@@ -243,7 +246,8 @@ class ExecutionRecord:
     `busy_seconds` is the working time of all samples added up, `wall_seconds` the time that the attempts took,
     their start included: busy over wall is the mean number of samples in flight. `wire` says where the requests were
     seen (`http` or `call`), `served` counts replies by the model that they name, `unverified` are parameters that no
-    request carries. `remarks` say what made it slower than configured.
+    request carries. `remarks` say what made it slower than configured. `trusted_code` is the word of a person on which
+    code from elsewhere ran.
     """
 
     backend: str
@@ -270,6 +274,7 @@ class ExecutionRecord:
     served: Mapping[str, int] = field(default_factory=dict)
     unverified: tuple[str, ...] = ()
     remarks: tuple[str, ...] = ()
+    trusted_code: tuple[TrustedCode, ...] = ()
 
 
 RunState = Literal["complete", "partial", "failed"]
