@@ -98,6 +98,7 @@ _EXECUTION_FIELDS = {
     "execution.artifacts.required[]": S,
     "execution.artifacts.allowed[]": S,
     "execution.artifacts.review": S,
+    "execution.artifacts.review[]": S,
     "execution.artifacts.max_bytes": S,
     "execution.allow_mutable_images": G,
     "execution.model_roles.*": G,

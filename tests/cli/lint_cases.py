@@ -311,6 +311,20 @@ CASES = [
     Case("task/not-python", (swap("def draw_scene(", "def draw_scene(((", TASK),), "def draw_scene(", TASK),
     Case("review/unlisted-role", (swap("review: render", "review: rendr"),), "review: rendr", says="rendr"),
     Case(
+        "review/unlisted-role",
+        (swap("review: render", "review: [render, respons]"),),
+        "review: [",
+        says="did you mean response",
+        name="in a list",
+    ),
+    Case(
+        "id/repeated",
+        (swap("review: render", "review: [response, render, response]"),),
+        "review: [",
+        says="'response' is reviewed twice",
+        name="reviewed twice",
+    ),
+    Case(
         "path/missing",
         items_file('{"id": "red-sun", "input": "x"}\n{"id": "blue-sun", "input": "x", "assets": ["no.png"]}\n'),
         '{"id": "blue-sun"',

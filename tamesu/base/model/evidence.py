@@ -125,6 +125,17 @@ class OutputFile:
 
 
 @dataclass(frozen=True, slots=True)
+class ReviewedFile:
+    """One of several artifacts that people review, by role; `reason` says why it is not fit for that."""
+
+    role: str
+    path: str
+    sha256: str
+    size: int
+    reason: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
 class ScoreRecord:
     """A scorer's result unchanged, its value as a finite number if it has one, and whether it passes."""
 
@@ -145,7 +156,8 @@ class ItemResult:
     """result.yml: one item of one run.
 
     `attempts` counts the attempts that used up one of `max_attempts`; `attempt` is the one this result is
-    of. `retryable` says that a further attempt may end otherwise; it is False for what is complete.
+    of. `retryable` says that a further attempt may end otherwise; it is False for what is complete. `output` is a list
+    when several roles are reviewed.
     """
 
     item: str
@@ -161,7 +173,7 @@ class ItemResult:
     error: Fault | None
     scores: Mapping[str, ScoreRecord]
     outcome: Outcome
-    output: OutputFile | None
+    output: OutputFile | tuple[ReviewedFile, ...] | None
     artifacts: tuple[Artifact, ...]
     missing_artifacts: tuple[str, ...]
     rejected_artifacts: tuple[RejectedArtifact, ...]

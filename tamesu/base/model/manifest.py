@@ -132,17 +132,26 @@ class Limits:
 
 @dataclass(frozen=True, slots=True)
 class ArtifactPolicy:
-    """Roles that an item must or may stage, the role that people review, and the bound per file in bytes."""
+    """Roles that an item must or may stage, those that people review, and the bound per file in bytes.
+
+    One role by its name is reviewed as a picture; roles in a list each as what their media type says.
+    """
 
     required: tuple[str, ...] = ()
     allowed: tuple[str, ...] = ()
-    review: str | None = None
+    review: str | tuple[str, ...] | None = None
     max_bytes: int = 26_214_400
 
     @property
     def roles(self) -> frozenset[str]:
-        review = () if self.review is None else (self.review,)
-        return frozenset((*self.required, *self.allowed, *review))
+        return frozenset((*self.required, *self.allowed, *self.review_roles))
+
+    @property
+    def review_roles(self) -> tuple[str, ...]:
+        """The roles that people review, in the order of the manifest."""
+        if isinstance(self.review, str):
+            return (self.review,)
+        return self.review or ()
 
 
 @dataclass(frozen=True, slots=True)
