@@ -173,6 +173,8 @@ IMAGE_LOCK_FIELDS = {
     "schema_version": G,
     "images[].reference": G,
     "images[].locked": G,
+    "images[].platform": G,
+    "images[].child": G,
 }
 
 # Where code came from says nothing about what it does.

@@ -141,7 +141,7 @@ def _attempt(
     owed = _pending(project, spec, order.retries)
     if not owed.items:
         return None
-    images = verified_images(spec)
+    images = verified_images(spec, paths.run(spec.run_id).sources)
     if preflight is not None:
         preflight.check(spec)
     reserve(project, spec, owed.attempt, len(owed.items), order.payer)

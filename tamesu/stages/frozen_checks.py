@@ -32,7 +32,7 @@ def frozen_checks(
     return (
         import_check(import_task(spec)),
         compose_check(rendered(project.eval(spec.ref).run(spec.run_id), spec)),
-        _images(spec, blockers),
+        _images(spec, project.eval(spec.ref).run(spec.run_id), blockers),
         data,
     )
 
@@ -69,12 +69,12 @@ def _render_problem(run: RunPaths, name: str) -> str | None:
     return None if said.code == 0 else said.last_line
 
 
-def _images(spec: RunSpec, blockers: tuple[Blocker, ...]) -> Check:
+def _images(spec: RunSpec, run: RunPaths, blockers: tuple[Blocker, ...]) -> Check:
     blocker = next((blocker for blocker in blockers if blocker.kind == "image"), None)
     if blocker is not None:
         return images_check(spec, {}, blocker.message)
     try:
-        found = verified_images(spec)
+        found = verified_images(spec, run.sources)
     except Refused as error:
         return images_check(spec, {}, str(error))
     return images_check(spec, {**pinned_images(spec), **found}, None)

@@ -11,15 +11,16 @@ from tamesu.base.errors import ContainerFault, InvalidDocument
 from tamesu.base.model.finding import Finding
 from tamesu.base.model.manifest import EvalRef
 from tamesu.base.model.trust import TrustedCode
-from tamesu.core.image_lock import locked_content
+from tamesu.core.image_lock import LockedImage, locked_content
 from tamesu.core.trust import still_untrusted
-from tamesu.edge.docker import local_image, pull_image
+from tamesu.edge.docker import children_of, local_image, pull_image
 from tamesu.edge.documents.images.lock_file import lock_bytes, lock_path, read_lock
 from tamesu.edge.documents.images.reader import LockableImage
 from tamesu.edge.documents.lockable import read_eval_images
 from tamesu.edge.documents.reading import Reading
 from tamesu.edge.store.files import write_atomic
 from tamesu.edge.store.paths import Project
+from tamesu.stages.images import tag_notes
 from tamesu.stages.trust import concerned_origins
 
 
@@ -78,6 +79,12 @@ def _foreign(project: Project, ref: EvalRef, images: Iterable[LockableImage], tr
     return bool(still_untrusted(concerned_origins(project, ref, sources), trusted))
 
 
+def disagreeing_tags(project: Project, refs: Sequence[EvalRef]) -> tuple[str, ...]:
+    """Return a note for each pinned image of the evals whose tag stands for other content than its digest."""
+    images = (image.reference for ref in refs for image in read_eval_images(project, ref).images)
+    return tag_notes(image.reference for image in images if image.pinned)
+
+
 def unlocked_errors(project: Project, refs: Sequence[EvalRef]) -> tuple[Finding, ...]:
     """Return what is still wrong with the sources of the evals, such as images that no lock can resolve."""
     return tuple(sorted({finding for ref in refs for finding in read_eval_images(project, ref).errors}))
@@ -86,14 +93,14 @@ def unlocked_errors(project: Project, refs: Sequence[EvalRef]) -> tuple[Finding,
 def _write(project: Project, images: Sequence[LockableImage], others: Entries) -> tuple[WrittenLock, ...]:
     references = dict.fromkeys(image.reference.reference for image in images)
     content = {reference: _content(reference) for reference in references}
-    files: dict[Path, dict[str, str]] = {}
+    files: dict[Path, dict[str, LockedImage]] = {}
     for image in images:
         entries = files.setdefault(lock_path(image.source), {})
         entries[image.reference.reference] = content[image.reference.reference]
     return tuple(_write_file(project, path, entries, others) for path, entries in sorted(files.items()))
 
 
-def _content(reference: str) -> str:
+def _content(reference: str) -> LockedImage:
     """Return what a reference stands for on this machine; it is pulled when it is not here."""
     image = local_image(reference)
     if image is None:
@@ -101,10 +108,12 @@ def _content(reference: str) -> str:
         image = local_image(reference)
     if image is None:
         raise ContainerFault(f"image '{reference}': is not here after it was pulled; pull it by hand")
-    return locked_content(reference, image.id, image.repo_digests)
+    content = locked_content(reference, image.id, image.repo_digests)
+    child = children_of(content).get(image.platform or "") if "@" in content else None
+    return LockedImage(content, image.platform, child)
 
 
-def _write_file(project: Project, path: Path, entries: Mapping[str, str], others: Entries) -> WrittenLock:
+def _write_file(project: Project, path: Path, entries: Mapping[str, LockedImage], others: Entries) -> WrittenLock:
     known = read_lock(Reading(project.root), path) if others is Entries.KEEP and path.exists() else {}
     merged = {**known, **entries}
     content = lock_bytes(merged)

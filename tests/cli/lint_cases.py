@@ -314,7 +314,7 @@ CASES = [
         "review/unlisted-role",
         (swap("review: render", "review: [render, respons]"),),
         "review: [",
-        says="did you mean response",
+        says="respons",
         name="in a list",
     ),
     Case(

@@ -168,12 +168,15 @@ class ImageReference:
     """One container image that a source declares: the path below the executed copy, the reference as resolved.
 
     `locked` is what the lock file beside that source holds for it: `name@sha256:<64 hex>`, or `sha256:<64 hex>`
-    for an image that exists on one machine only.
+    for an image that exists on one machine only. Of an index it holds the `platform` (`os/architecture`) that was
+    locked and its own digest, the `child`, too.
     """
 
     file: str
     reference: str
     locked: str | None = None
+    platform: str | None = None
+    child: str | None = None
 
     @property
     def pinned(self) -> bool:
