@@ -27,8 +27,12 @@ def locked_content(reference: str, image_id: str, repo_digests: Sequence[str]) -
 
     An image that was neither pulled from there nor pushed has no such name and is locked by its ID.
     """
-    own = [name for name in repo_digests if repository(name) == repository(reference)]
-    return min(own, default=image_id)
+    return min(own_names(reference, repo_digests), default=image_id)
+
+
+def own_names(reference: str, repo_digests: Sequence[str]) -> tuple[str, ...]:
+    """Return the digest-qualified names in the reference's own repository: of an index, of its image, or of both."""
+    return tuple(sorted(name for name in repo_digests if repository(name) == repository(reference)))
 
 
 def is_locked_content(locked: str, image_id: str, repo_digests: Sequence[str]) -> bool:

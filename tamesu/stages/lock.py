@@ -11,7 +11,7 @@ from tamesu.base.errors import ContainerFault, InvalidDocument
 from tamesu.base.model.finding import Finding
 from tamesu.base.model.manifest import EvalRef
 from tamesu.base.model.trust import TrustedCode
-from tamesu.core.image_lock import LockedImage, locked_content
+from tamesu.core.image_lock import LockedImage, locked_content, own_names
 from tamesu.core.trust import still_untrusted
 from tamesu.edge.docker import children_of, local_image, pull_image
 from tamesu.edge.documents.images.lock_file import lock_bytes, lock_path, read_lock
@@ -108,9 +108,12 @@ def _content(reference: str) -> LockedImage:
         image = local_image(reference)
     if image is None:
         raise ContainerFault(f"image '{reference}': is not here after it was pulled; pull it by hand")
-    content = locked_content(reference, image.id, image.repo_digests)
-    child = children_of(content).get(image.platform or "") if "@" in content else None
-    return LockedImage(content, image.platform, child)
+    for name in own_names(reference, image.repo_digests):
+        child = children_of(name).get(image.platform or "")
+        if child is not None:
+            # an image that was pulled by an index and by itself has both names; the index holds for every machine
+            return LockedImage(name, image.platform, child)
+    return LockedImage(locked_content(reference, image.id, image.repo_digests), image.platform)
 
 
 def _write_file(project: Project, path: Path, entries: Mapping[str, LockedImage], others: Entries) -> WrittenLock:

@@ -56,6 +56,21 @@ class TestLock:
         assert shapes.path(LOCK).read_bytes() == before
         assert call(shapes, "lint").code == 0
 
+    def test_c54_an_index_is_locked_rather_than_its_image(
+        self, shapes: ShapesProject, call: Caller, docker: FakeDocker
+    ) -> None:
+        """An image that was pulled by both names has both, in any order."""
+        declare(shapes, DOCKERFILE, "FROM python:both\n")
+        other = "sha256:" + "0" * 64
+        docker.publishes_image(f"python@{other}", "linux/amd64")
+        docker.publishes_index(f"python@{INDEX}", {"linux/amd64": other})
+        names = (f"python@{other}", f"python@{INDEX}")
+        docker.holds("local", "python:both", "d", *names, platform="linux/amd64")
+        assert call(shapes, "lock").code == 0
+        assert entries(shapes) == [
+            {"reference": "python:both", "locked": f"python@{INDEX}", "platform": "linux/amd64", "child": other}
+        ]
+
     def test_c54_what_the_registry_does_not_tell_is_left_out(
         self, shapes: ShapesProject, call: Caller, docker: FakeDocker
     ) -> None:
