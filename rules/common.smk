@@ -8,18 +8,23 @@ TAMESU     the command line of this environment
 import shlex
 import sys
 
-from tamesu.base.errors import TamesuError
-from tamesu.stages.rules import RECEIPTS, rules_view
+from tamesu.workflow_files import without_modules_of_the_project
+
+with without_modules_of_the_project():
+    from tamesu.base.errors import TamesuError
+    from tamesu.stages.rules import RECEIPTS, rules_view
 
 EVAL = "cases/{case}/experiments/{experiment}/evals/{eval}"
 RUN = f"{EVAL}/runs/{{run}}"
 PAGE = "build/{case}/{experiment}/{eval}.html"
-TAMESU = f"{shlex.quote(sys.executable)} -m tamesu"
+# safe path: a json.py in the project is no module of ours
+TAMESU = f"PYTHONSAFEPATH=1 {shlex.quote(sys.executable)} -m tamesu"
 
-try:
-    PLAN = rules_view(config)
-except TamesuError as error:
-    sys.exit(f"tamesu: {error}")
+with without_modules_of_the_project():
+    try:
+        PLAN = rules_view(config)
+    except TamesuError as error:
+        sys.exit(f"tamesu: {error}")
 
 PLAN_FILE = PLAN.plan_file
 

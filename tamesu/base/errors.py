@@ -9,6 +9,7 @@ TamesuError                 2
 |   |-- BudgetRefused       2   exposure above budget_usd or pay_usd
 |   |-- PaymentNeeded       2   paid work without a hand on the lever
 |   |-- PreflightFailed     1   a check before paid work failed
+|   |-- UntrustedCode       2   code that came from elsewhere and was not reviewed
 |   `-- ChangedSincePlan    2   the eval no longer yields the run that was planned
 |-- EvidenceError           1   evidence that is missing, altered or contradictory
 |   |-- LogAbsent           2   the log is not on this machine
@@ -98,6 +99,10 @@ class PreflightFailed(Refused):
     """A check before paid work failed; nothing was asked."""
 
     exit_code = 1
+
+
+class UntrustedCode(Refused):
+    """Code of a case that came from elsewhere would run, and nobody said that it may."""
 
 
 class ChangedSincePlan(Refused):

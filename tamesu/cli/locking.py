@@ -5,7 +5,7 @@ from __future__ import annotations
 import click
 
 from tamesu.cli.session import chosen, project_here, say
-from tamesu.stages.lock import Entries, lock_evals, unlocked_errors
+from tamesu.stages.lock import Entries, disagreeing_tags, lock_evals, unlocked_errors
 
 
 @click.command(short_help="Write the digests of unpinned images into lock files.")
@@ -19,6 +19,8 @@ def lock(name: str | None) -> None:
         say(f"{one.file}: {one.images} image(s) locked{'' if one.changed else ', nothing changed'}")
     if not written:
         say(f"{len(refs)} eval(s): no unpinned image is named, nothing to lock")
+    for note in disagreeing_tags(project, refs):
+        say(f"note: {note}")
     errors = unlocked_errors(project, refs)
     for finding in errors:
         say(str(finding))

@@ -10,6 +10,7 @@ import click
 
 from tamesu.base.errors import UsageError
 from tamesu.base.model.manifest import EvalRef
+from tamesu.base.model.trust import TrustedCode
 from tamesu.base.model.workflow import WorkflowPlan
 from tamesu.cli.config_dir import config_dir_option
 from tamesu.cli.outcome import outcomes, show_outcome
@@ -18,6 +19,7 @@ from tamesu.cli.progress import Display, chosen_display, say_json
 from tamesu.cli.session import chosen, project_here
 from tamesu.cli.snakemake import Ended, run_snakemake
 from tamesu.cli.starting import startable
+from tamesu.cli.trusting import trust_option, words
 from tamesu.core.planning import Retries
 from tamesu.edge.backends.protocol import backend
 from tamesu.edge.store.paths import Project
@@ -40,8 +42,9 @@ _json_option = click.option(
 @config_dir_option
 @_pay_option
 @_json_option
+@trust_option
 @click.option("--dry-run", is_flag=True, help="Check everything that `tamesu preflight` checks, then stop.")
-def run(name: str | None, pay_usd: float | None, as_json: bool, dry_run: bool) -> None:
+def run(name: str | None, pay_usd: float | None, as_json: bool, trust_code: bool, dry_run: bool) -> None:
     """Work off what is owed, then write tables and reports. Spends up to the budget.
 
     Shows a live table on a terminal, and lines in a pipe or a file.
@@ -49,8 +52,8 @@ def run(name: str | None, pay_usd: float | None, as_json: bool, dry_run: bool) -
     if dry_run:
         from tamesu.cli.preflighting import check_before_paying
 
-        raise SystemExit(check_before_paying(name, as_json=as_json))
-    _work_off(_Order(name, _ceiling(pay_usd), Retries.BOUNDED), as_json)
+        raise SystemExit(check_before_paying(name, as_json=as_json, trust_code=trust_code))
+    _work_off(_Order(name, _ceiling(pay_usd), Retries.BOUNDED, trust_code), as_json)
 
 
 @click.command(short_help="Go on with partial runs; --again asks failures once more.")
@@ -59,18 +62,20 @@ def run(name: str | None, pay_usd: float | None, as_json: bool, dry_run: bool) -
 @click.option("--again", is_flag=True, help="Ask items once more that are final by failure.")
 @_pay_option
 @_json_option
-def resume(name: str | None, again: bool, pay_usd: float | None, as_json: bool) -> None:
+@trust_option
+def resume(name: str | None, again: bool, pay_usd: float | None, as_json: bool, trust_code: bool) -> None:
     """Go on with partial runs: only items that are not final, in a new attempt of the same run."""
-    _work_off(_Order(name, _ceiling(pay_usd), Retries.AGAIN if again else Retries.BOUNDED), as_json)
+    _work_off(_Order(name, _ceiling(pay_usd), Retries.AGAIN if again else Retries.BOUNDED, trust_code), as_json)
 
 
 @dataclass(frozen=True, slots=True)
 class _Order:
-    """What was asked for: one eval or all of them (None), up to which price, and which failures again."""
+    """What was asked for: one eval or all of them (None), up to which price, which failures again, on whose word."""
 
     name: str | None
     ceiling: float
     retries: Retries
+    trust_code: bool
 
 
 def _ceiling(pay_usd: float | None) -> float:
@@ -93,13 +98,14 @@ class _Worked:
 def _work_off(order: _Order, as_json: bool) -> None:
     project = project_here()
     refs = chosen(project, order.name)
+    trusted = words(project, order.name, order.trust_code)
     display = chosen_display(as_json)
     for ref in refs:
         if left_open(project, ref):
             # what the dead reserved and finished counts before anything is planned
             sweep(project, backend("inspect"), ref)
-    lock_missing(project, refs, display.say)
-    worked = _worked(project, refs, order, display)
+    lock_missing(project, refs, display.say, trusted)
+    worked = _worked(project, refs, order, trusted, display)
     plan = worked.plan
     found = (
         ()
@@ -116,11 +122,13 @@ def _work_off(order: _Order, as_json: bool) -> None:
         raise SystemExit(code)
 
 
-def _worked(project: Project, refs: Sequence[EvalRef], order: _Order, display: Display) -> _Worked:
+def _worked(
+    project: Project, refs: Sequence[EvalRef], order: _Order, trusted: Sequence[TrustedCode], display: Display
+) -> _Worked:
     """Plan and work off the plan. Raises Refused before anything starts when some of it may not."""
 
     def planned() -> WorkflowPlan:
-        return startable(project, refs, order.retries, order.ceiling, order.name, display.say)
+        return startable(project, refs, order.retries, order.ceiling, order.name, display.say, trusted)
 
     plan = planned()
     runs = _runs(plan)

@@ -55,6 +55,8 @@ def run_snakemake(project: Project, plan: WorkflowPlan, plan_file: Path, display
         child = subprocess.Popen(
             _command(project, plan, plan_file),
             cwd=project.root,
+            # a json.py in the project is no module of Snakemake's
+            env={**os.environ, "PYTHONSAFEPATH": "1"},
             start_new_session=True,
             pass_fds=(presence.fileno(),),
             stdout=sink if display.captures else None,

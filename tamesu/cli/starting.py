@@ -7,6 +7,7 @@ from dataclasses import replace
 
 from tamesu.base.errors import BudgetRefused, Refused
 from tamesu.base.model.manifest import EvalRef
+from tamesu.base.model.trust import TrustedCode
 from tamesu.base.model.workflow import WorkflowPlan
 from tamesu.cli.session import warn
 from tamesu.core.planning import Grouping, Retries
@@ -21,9 +22,10 @@ def startable(
     ceiling: float,
     name: str | None,
     say: Callable[[str], None],
+    trusted: Sequence[TrustedCode] = (),
 ) -> WorkflowPlan:
     """Return the plan of this invocation. Raises Refused before anything starts when some of it may not."""
-    plan = make_workflow_plan(project, refs, Grouping.BATCHED, retries, ceiling)
+    plan = make_workflow_plan(project, refs, Grouping.BATCHED, retries, ceiling, trusted)
     for line in plan.broken:
         warn(line)
     if plan.broken:

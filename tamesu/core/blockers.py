@@ -9,6 +9,7 @@ from tamesu.base.model.plan import Blocker, Launch, RunSpec, is_rented
 from tamesu.core.roles import models_of
 from tamesu.core.situation import Situation
 from tamesu.core.support import missing_support
+from tamesu.core.trust import untrusted_line
 
 
 def blockers(
@@ -46,9 +47,8 @@ def _support(evaluation: Eval) -> Iterator[Blocker]:
 
 
 def _trust(situation: Situation) -> Iterator[Blocker]:
-    if situation.untrusted is not None:
-        what = "this case came from elsewhere, and running it runs its code"
-        yield Blocker("untrusted", f"{situation.untrusted}: {what}; review it, then delete this file")
+    for origin in situation.untrusted:
+        yield Blocker("untrusted", untrusted_line(origin))
 
 
 def _versions(situation: Situation) -> Iterator[Blocker]:

@@ -120,12 +120,17 @@ def scoring_map(inputs: ScoringInputs) -> dict[str, Json]:
         "scorers": list[Json](sorted(inputs.scorers)),
         "artifacts/required": list[Json](sorted(inputs.artifacts.required)),
         "artifacts/allowed": list[Json](sorted(inputs.artifacts.allowed)),
-        "artifacts/review": inputs.artifacts.review,
+        "artifacts/review": _review(inputs.artifacts),
         "artifacts/max_bytes": inputs.artifacts.max_bytes,
         "images": [_image(image) for image in inputs.images],
     }
     values |= _named("source", {source.target: source.sha256 for source in inputs.sources})
     return values
+
+
+def _review(artifacts: ArtifactPolicy) -> Json:
+    """A role by its name and a list of that one role differ in what is fit for review."""
+    return artifacts.review if isinstance(artifacts.review, str) else list[Json](sorted(artifacts.review or ())) or None
 
 
 def judgement_map(policy: Policy) -> dict[str, Json]:

@@ -98,6 +98,7 @@ _EXECUTION_FIELDS = {
     "execution.artifacts.required[]": S,
     "execution.artifacts.allowed[]": S,
     "execution.artifacts.review": S,
+    "execution.artifacts.review[]": S,
     "execution.artifacts.max_bytes": S,
     "execution.allow_mutable_images": G,
     "execution.model_roles.*": G,
@@ -172,6 +173,16 @@ IMAGE_LOCK_FIELDS = {
     "schema_version": G,
     "images[].reference": G,
     "images[].locked": G,
+    "images[].platform": G,
+    "images[].child": G,
+}
+
+# Where code came from says nothing about what it does.
+UNTRUSTED_ORIGIN_FIELDS = {
+    "schema_version": N,
+    "content_digest": N,
+    "source": N,
+    "unpacked_at": N,
 }
 
 FIELDS: dict[str, dict[str, Part]] = {
@@ -182,4 +193,5 @@ FIELDS: dict[str, dict[str, Part]] = {
     "config": CONFIG_FIELDS,
     "models": MODELS_FIELDS,
     "image-lock": IMAGE_LOCK_FIELDS,
+    "untrusted-origin": UNTRUSTED_ORIGIN_FIELDS,
 }

@@ -14,6 +14,7 @@ from tamesu.base.model.evidence import (
     Outcome,
     OutputFile,
     RejectedArtifact,
+    ReviewedFile,
     SampleEvidence,
     ScoreRecord,
 )
@@ -37,7 +38,7 @@ class StagedOutput:
     rejected: tuple[RejectedArtifact, ...] = ()
     missing: tuple[str, ...] = ()
     outcome: Outcome = NOT_REVIEWED
-    output: OutputFile | None = None
+    output: OutputFile | tuple[ReviewedFile, ...] | None = None
 
 
 def check_samples(planned: Iterable[str], found: Sequence[str]) -> None:

@@ -5,45 +5,76 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
-from tamesu.base.model.evidence import Artifact, Outcome, OutputFile
+from tamesu.base.model.evidence import Artifact, Outcome, OutputFile, ReviewedFile
 from tamesu.base.model.manifest import ArtifactPolicy
+from tamesu.core.artifacts import TOO_LARGE
 from tamesu.core.images import IMAGE_TOO_LARGE, inspect_image
+from tamesu.core.media import review_fault
 
 GENERATED = "generated"
 INVALID_ARTIFACT = "invalid_artifact"
 MISSING_REVIEW_ARTIFACT = "missing_review_artifact"
 SEVERAL_REVIEW_ARTIFACTS = "several_review_artifacts"
 
+Fault = Callable[[Artifact], str | None]
+
 
 @dataclass(frozen=True, slots=True)
 class ReviewedOutput:
-    """The outcome, and the review artifact when there is exactly one, fit for review or not."""
+    """The outcome, and the review artifacts, fit for review or not; a role with none or several has none."""
 
     outcome: Outcome
-    output: OutputFile | None = None
+    output: OutputFile | tuple[ReviewedFile, ...] | None = None
 
 
 def review_outcome(
     policy: ArtifactPolicy, artifacts: Sequence[Artifact], content_of: Callable[[Artifact], bytes]
 ) -> ReviewedOutput:
-    """Decide whether an item has an image to review; an invalid one stays in every denominator.
+    """Decide whether an item has what people review; an invalid one stays in every denominator.
 
-    `content_of` is asked for one artifact at most, and what it raises passes through.
+    One role by its name is a picture. Roles in a list are each what their artifact's media type says, and the item is
+    as good as the first of them that is not. `content_of` is asked once per role at most, and what it raises passes
+    through.
     """
     if policy.review is None:
         return ReviewedOutput(Outcome(None))
-    candidates = [artifact for artifact in artifacts if artifact.role == policy.review]
+    if isinstance(policy.review, str):
+        return _one(artifacts, policy.review, lambda one: _image_fault(policy, one, content_of))
+    found = [_one(artifacts, role, lambda one: _fault(policy, one, content_of)) for role in policy.review]
+    worst = next((one.outcome for one in found if one.outcome.status != GENERATED), Outcome(GENERATED))
+    if len(found) == 1:
+        return found[0]
+    files = tuple(
+        _reviewed(role, one.output, one.outcome)
+        for role, one in zip(policy.review, found, strict=True)
+        if isinstance(one.output, OutputFile)
+    )
+    return ReviewedOutput(worst, files or None)
+
+
+def _one(artifacts: Sequence[Artifact], role: str, fault: Fault) -> ReviewedOutput:
+    candidates = [artifact for artifact in artifacts if artifact.role == role]
     if not candidates:
         return ReviewedOutput(Outcome(INVALID_ARTIFACT, MISSING_REVIEW_ARTIFACT))
     if len(candidates) > 1:
         return ReviewedOutput(Outcome(INVALID_ARTIFACT, SEVERAL_REVIEW_ARTIFACTS))
     artifact = candidates[0]
-    reason = _fault(policy, artifact, content_of)
+    reason = fault(artifact)
     outcome = Outcome(GENERATED) if reason is None else Outcome(INVALID_ARTIFACT, reason)
     return ReviewedOutput(outcome, OutputFile(artifact.path, artifact.sha256, artifact.size))
 
 
-def _fault(policy: ArtifactPolicy, artifact: Artifact, content_of: Callable[[Artifact], bytes]) -> str | None:
+def _reviewed(role: str, file: OutputFile, outcome: Outcome) -> ReviewedFile:
+    return ReviewedFile(role, file.path, file.sha256, file.size, outcome.reason)
+
+
+def _image_fault(policy: ArtifactPolicy, artifact: Artifact, content_of: Callable[[Artifact], bytes]) -> str | None:
     if artifact.size > policy.max_bytes:
         return IMAGE_TOO_LARGE
     return inspect_image(content_of(artifact), artifact.media_type).reason
+
+
+def _fault(policy: ArtifactPolicy, artifact: Artifact, content_of: Callable[[Artifact], bytes]) -> str | None:
+    if artifact.size > policy.max_bytes:
+        return TOO_LARGE
+    return review_fault(content_of(artifact), artifact.media_type)

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 
 from tamesu.base.model.evidence import Balance, RunRecord
 from tamesu.base.model.plan import Stray
+from tamesu.base.model.trust import Origin
 from tamesu.core.slots import RunEvidence
 
 
@@ -23,7 +24,7 @@ class Situation:
     """What lies on disk for an eval: evidence per planned run, other runs, who holds them, the ledger, versions.
 
     `spent` is in US dollars by run, `recorded_usd` what all run.yml on disk say that they cost.
-    `untrusted` is the path of the marker of a case that came from elsewhere.
+    `untrusted` are the markers of cases that came from elsewhere and whose code would run unreviewed.
     """
 
     evidence: Mapping[str, RunEvidence]
@@ -32,7 +33,7 @@ class Situation:
     spent: Mapping[str, float]
     recorded_usd: float
     missing_credentials: tuple[MissingCredential, ...]
-    untrusted: str | None
+    untrusted: tuple[Origin, ...]
     strays: tuple[Stray, ...]
     installed_inspect: str
     pinned_inspect: str

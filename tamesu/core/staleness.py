@@ -9,6 +9,7 @@ from tamesu.base.canonical import Json
 from tamesu.base.model.evidence import RunRecord
 from tamesu.base.model.plan import FoundRun, RunSpec, Slot, SlotState, Stray
 from tamesu.core.identity import Difference, differences
+from tamesu.core.image_lock import image_causes
 
 _SHOWN_ITEMS = 3
 _KEPT = "kept, never counted"
@@ -120,6 +121,8 @@ def _name_causes(made: _Made, slot: RunSpec, changed: Iterable[Difference]) -> t
     for difference in changed:
         if difference.name == "dataset":
             causes.extend(_dataset_causes(made, slot))
+        elif difference.name == "images":
+            causes.extend(image_causes(difference) or [str(difference)])
         elif not (difference.name == "repetition" and made.repetition == slot.repetition):
             causes.append(str(difference))
     return tuple(dict.fromkeys(causes))

@@ -42,6 +42,7 @@ from tamesu.edge.store.wire import WireLines, read_wire
 from tamesu.stages.clock import now, seconds_since
 from tamesu.stages.freeze import read_spec
 from tamesu.stages.images import pinned_images
+from tamesu.stages.trust import noted_trust
 
 _VISIBLE_SECONDS = 5.0
 _POLL_SECONDS = 0.1
@@ -194,6 +195,7 @@ def _record(request: AttemptRequest, closed: ClosedLog, ended: _Ended) -> Attemp
         calls_lost=verdict.calls_lost,
         price=request.spec.price,
         wire=ended.wire,
+        trusted_code=noted_trust(request.paths, request.attempt),
         concurrency_reached=ended.reading.concurrency_reached,
         role_prices={role.role: role.price for role in request.spec.roles},
         versions={

@@ -22,6 +22,7 @@ from tamesu.base.model.load import LoadSummary
 from tamesu.base.model.manifest import EvalRef
 from tamesu.base.model.plan import RunSpec
 from tamesu.base.model.progress import EndpointAwaited
+from tamesu.base.model.trust import TrustedCode
 from tamesu.core.attempt_lines import attempt_begun, attempt_closed, beginning_line, closing_line
 from tamesu.core.planning import Retries
 from tamesu.core.roles import models_of
@@ -39,6 +40,7 @@ from tamesu.stages.clock import now
 from tamesu.stages.freeze import read_spec
 from tamesu.stages.images import verified_images
 from tamesu.stages.ingest import Extent, ingest_run
+from tamesu.stages.trust import check_trust, note_trust
 
 if TYPE_CHECKING:
     from tamesu.stages.launch_preflight import LaunchPreflight
@@ -49,13 +51,14 @@ _ENDPOINT_PATIENCE_SECONDS = 86_400.0
 
 @dataclass(frozen=True, slots=True)
 class LaunchOrder:
-    """A launch as the plan froze it: which runs, who pays, and whether final failures are asked again."""
+    """A launch as the plan froze it: which runs, who pays, whether failures are asked again, the word for code."""
 
     id: str
     ref: EvalRef
     runs: tuple[str, ...]
     payer: Invocation
     retries: Retries
+    trusted: tuple[TrustedCode, ...] = ()
 
 
 def execute_launch(
@@ -64,10 +67,11 @@ def execute_launch(
     """Make one attempt at every run of a launch that still owes something.
 
     A run that may not be paid for, or that another process holds, is warned about and left as it is.
-    Raises KeyboardInterrupt after the attempt under way was closed.
+    Raises UntrustedCode before anything starts, KeyboardInterrupt after the attempt under way was closed.
     """
     paths = project.eval(order.ref)
     specs = [read_spec(paths.run(run_id)) for run_id in order.runs]
+    check_trust(project, order.ref, specs, order.trusted)
     engine = backend(specs[0].backend)
     preflight = _preflight(project, engine, order, specs, tell)
     engine.isolate(project.state / "launches" / order.id)
@@ -144,13 +148,14 @@ def _attempt(
     owed = _pending(project, spec, order.retries)
     if not owed.items:
         return None
-    images = verified_images(spec)
+    images = verified_images(spec, paths.run(spec.run_id).sources)
     if preflight is not None:
         preflight.check(spec)
     reserve(project, spec, owed.attempt, len(owed.items), order.payer)
     file = project.progress(order.payer.id)
     accesses = {} if preflight is None else preflight.accesses
     request = replace(make_request(project, spec, owed.attempt, owed.items, accesses), progress=file)
+    note_trust(project, request, order.trusted)
     begin(project, request)
     begun = attempt_begun(spec, owed.attempt, len(owed.items), now())
     tell(beginning_line(begun))

@@ -26,20 +26,36 @@ def frozen_checks(
 
     What may not run is not imported either, since importing a task runs code.
     """
+    data = _frozen(project, spec, dataset)
+    if data.state == "fail":
+        return _unopened(data, data)
+    return (
+        import_check(import_task(spec)),
+        compose_check(rendered(project.eval(spec.ref).run(spec.run_id), spec)),
+        _images(spec, project.eval(spec.ref).run(spec.run_id), blockers),
+        data,
+    )
+
+
+def unopened_checks(project: Project, spec: RunSpec, dataset: FrozenDataset, because: Check) -> tuple[Check, ...]:
+    """Freeze a run that came from elsewhere and return the lines about its copy.
+
+    Rendering its compose files would fetch what they include, and its images are pulled by the names that it gives.
+    """
+    return _unopened(_frozen(project, spec, dataset), because)
+
+
+def _unopened(data: Check, because: Check) -> tuple[Check, ...]:
+    return (*(not_checked(name, because) for name in ("import", "compose", "images")), data)
+
+
+def _frozen(project: Project, spec: RunSpec, dataset: FrozenDataset) -> Check:
     problem = None
     try:
         freeze_run(project, spec, dataset)
     except (Refused, EvidenceError) as error:
         problem = str(error)
-    data = data_check(spec, dataset, problem)
-    if data.state == "fail":
-        return (*(not_checked(name, data) for name in ("import", "compose", "images")), data)
-    return (
-        import_check(import_task(spec)),
-        compose_check(rendered(project.eval(spec.ref).run(spec.run_id), spec)),
-        _images(spec, blockers),
-        data,
-    )
+    return data_check(spec, dataset, problem)
 
 
 def rendered(run: RunPaths, spec: RunSpec) -> Mapping[str, str | None]:
@@ -53,12 +69,12 @@ def _render_problem(run: RunPaths, name: str) -> str | None:
     return None if said.code == 0 else said.last_line
 
 
-def _images(spec: RunSpec, blockers: tuple[Blocker, ...]) -> Check:
+def _images(spec: RunSpec, run: RunPaths, blockers: tuple[Blocker, ...]) -> Check:
     blocker = next((blocker for blocker in blockers if blocker.kind == "image"), None)
     if blocker is not None:
         return images_check(spec, {}, blocker.message)
     try:
-        found = verified_images(spec)
+        found = verified_images(spec, run.sources)
     except Refused as error:
         return images_check(spec, {}, str(error))
     return images_check(spec, {**pinned_images(spec), **found}, None)

@@ -303,6 +303,7 @@ def _execution_record(spec: RunSpec, attempts: Sequence[AttemptRecord], pace: _P
             f"attempt {attempt.attempt}: {remark}" for attempt in attempts for remark in speed_remarks(spec, attempt)
         ),
         roles={role.role: _role_record(role, attempts[-1]) for role in spec.roles},
+        trusted_code=tuple(dict.fromkeys(word for attempt in attempts for word in attempt.trusted_code)),
     )
 
 

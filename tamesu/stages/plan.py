@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
 from tamesu.base.errors import InvalidDocument
@@ -10,10 +11,12 @@ from tamesu.base.model.evidence import RunRecord
 from tamesu.base.model.finding import Finding
 from tamesu.base.model.manifest import Eval, EvalRef
 from tamesu.base.model.plan import EvalPlan, Stray
+from tamesu.base.model.trust import TrustedCode
 from tamesu.core.ledger import balance, spent_by_run
 from tamesu.core.matrix import Matrix, Setting
 from tamesu.core.planning import Grouping, Retries, plan
 from tamesu.core.situation import MissingCredential, Situation
+from tamesu.core.trust import still_untrusted
 from tamesu.edge.credentials import missing_credentials, read_environment
 from tamesu.edge.documents.eval_reader import ReadEval, read_eval
 from tamesu.edge.documents.reading import Shelf
@@ -23,6 +26,7 @@ from tamesu.edge.store.evidence import held_elsewhere, other_records, read_evide
 from tamesu.edge.store.journal import read_ledger
 from tamesu.edge.store.paths import Project
 from tamesu.stages.freeze import frozen_spec
+from tamesu.stages.trust import executed_origins
 
 
 @dataclass(frozen=True, slots=True)
@@ -46,13 +50,18 @@ def valid(read: ReadEval) -> tuple[Eval, Matrix]:
 
 
 def plan_eval(
-    project: Project, ref: EvalRef, grouping: Grouping, retries: Retries, cache: DigestCache, shelf: Shelf | None = None
+    project: Project,
+    ref: EvalRef,
+    grouping: Grouping,
+    retries: Retries,
+    cache: DigestCache,
+    shelf: Shelf | None = None,
+    trusted: Sequence[TrustedCode] = (),
 ) -> Planned:
-    """Return what an eval owes. Raises InvalidDocument when the eval has errors."""
+    """Return what an eval owes; foreign code may run as far as it is `trusted`. Raises InvalidDocument for errors."""
     read = read_eval(project, ref, shelf)
     evaluation, runs = valid(read)
     ledger = read_ledger(project.eval(ref).ledger)
-    marker = project.untrusted_marker(ref.case)
     evidence = {spec.run_id: read_evidence(project, spec, cache) for spec in runs.runs}
     others = other_records(project, ref, (spec.run_id for spec in runs.runs), cache)
     records = (*(one.record for one in evidence.values() if one.record is not None), *others)
@@ -64,7 +73,7 @@ def plan_eval(
         balance=balance(ledger),
         spent=spent_by_run(ledger),
         missing_credentials=_missing_credentials(project, evaluation, read.setting),
-        untrusted=project.relative(marker) if marker.exists() else None,
+        untrusted=still_untrusted(executed_origins(project, ref, runs.runs), trusted),
         installed_inspect=installed_inspect(),
         pinned_inspect=read.setting.inspect_version,
     )

@@ -50,4 +50,5 @@ def launch_order(plan: WorkflowPlan, launch: PlannedLaunch) -> LaunchOrder:
         runs=launch.runs,
         payer=Invocation(plan.invocation, plan.pay_usd, launch.budget_usd),
         retries=Retries.AGAIN if plan.again else Retries.BOUNDED,
+        trusted=plan.trusted,
     )

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import TypeVar
 
@@ -15,6 +15,7 @@ from tamesu.base.model.endpoint import Check, EndpointFacts, ImportFinding, Pref
 from tamesu.base.model.finding import Finding
 from tamesu.base.model.manifest import EvalRef
 from tamesu.base.model.plan import RunSpec, SlotState
+from tamesu.base.model.trust import TrustedCode
 from tamesu.core.planning import Grouping, Retries
 from tamesu.core.preflight.lines import PAID, first_failure, in_order, not_checked, of_role, unknown
 from tamesu.core.preflight.pressure import (
@@ -34,6 +35,7 @@ from tamesu.core.preflight.standing import (
 )
 from tamesu.core.roles import as_run
 from tamesu.core.routes import Route, canonical_provider, find_route
+from tamesu.core.trust import words_for
 from tamesu.core.wire import unverified
 from tamesu.edge.credentials import Environment, missing_credentials, read_access, read_environment
 from tamesu.edge.endpoints.access import HttpAccess, http_access
@@ -44,9 +46,10 @@ from tamesu.edge.store.places import endpoint_holder
 from tamesu.stages.access import endpoints_of
 from tamesu.stages.clock import now
 from tamesu.stages.endpoint_look import ENDPOINT_CHECKS, Look, endpoint_checks, look_at, recorded_checks
-from tamesu.stages.frozen_checks import frozen_checks
+from tamesu.stages.frozen_checks import frozen_checks, unopened_checks
 from tamesu.stages.lint import lint_eval
 from tamesu.stages.plan import Planned, digest_cache, plan_eval
+from tamesu.stages.trust import executed_origins
 
 T = TypeVar("T")
 
@@ -90,6 +93,7 @@ class Surroundings:
     environment: Environment
     endpoints: Mapping[str, EndpointFacts]
     known: dict[str, object] = field(default_factory=dict)
+    trusted: tuple[TrustedCode, ...] = ()
 
     def once(self, what: str, key: Json, find: Callable[[], T]) -> T:
         """Return what `find` finds for a key, found once."""
@@ -104,6 +108,11 @@ class Surroundings:
         return self.endpoints.get(canonical_provider(spec.provider)) or EndpointFacts(spec.provider)
 
     @property
+    def untrusted(self) -> tuple[str, ...]:
+        """A line per case whose code came from elsewhere and may not run."""
+        return tuple(str(blocker) for blocker in self.planned.plan.blockers if blocker.kind == "untrusted")
+
+    @property
     def live(self) -> tuple[str, ...]:
         plan = self.planned.plan
         own = (slot.spec.run_id for slot in plan.slots if slot.state is SlotState.RUNNING)
@@ -116,13 +125,14 @@ def preflight_eval(project: Project, around: Surroundings, wish: Wish, hands: Ha
     return tuple(preflight_run(project, spec, around, wish, hands) for spec in owed)
 
 
-def survey(project: Project, ref: EvalRef) -> Surroundings:
+def survey(project: Project, ref: EvalRef, trusted: Sequence[TrustedCode] = ()) -> Surroundings:
     """Return what the preflights of one eval have in common. Raises InvalidDocument when the eval has errors."""
     cache = digest_cache(project)
-    planned = plan_eval(project, ref, Grouping.BATCHED, Retries.BOUNDED, cache)
+    planned = plan_eval(project, ref, Grouping.BATCHED, Retries.BOUNDED, cache, trusted=trusted)
     cache.save()
     findings = lint_eval(project, ref).findings
-    return Surroundings(planned, findings, read_environment(project.root), endpoints_of(project))
+    needed = words_for(executed_origins(project, ref, planned.matrix.runs), trusted)
+    return Surroundings(planned, findings, read_environment(project.root), endpoints_of(project), trusted=needed)
 
 
 def preflight_run(project: Project, spec: RunSpec, around: Surroundings, wish: Wish, hands: Hands) -> PreflightRecord:
@@ -144,7 +154,9 @@ def preflight_run(project: Project, spec: RunSpec, around: Surroundings, wish: W
         checks += _paid(spec, around, wish, hands, checks)
     for name, model in roles:
         checks += of_role(name, _paid(model, around, wish, hands, checks))
-    record = PreflightRecord(spec.run_id, spec.model_uri, spec.base_url_origin, started, now(), in_order(checks))
+    record = PreflightRecord(
+        spec.run_id, spec.model_uri, spec.base_url_origin, started, now(), in_order(checks), around.trusted
+    )
     content = msgspec.json.format(msgspec.json.encode(record), indent=2)
     write_atomic(project.eval(spec.ref).run(spec.run_id).preflight, content + b"\n")
     return record
@@ -221,6 +233,9 @@ def _frozen(
     project: Project, spec: RunSpec, around: Surroundings, hands: Hands, checks: list[Check]
 ) -> tuple[Check, ...]:
     forbidden = next((check for check in checks if check.name == "allowed" and check.state == "fail"), None)
+    dataset = around.planned.matrix.datasets[spec.arm]
+    if forbidden is not None and around.untrusted:
+        return unopened_checks(project, spec, dataset, forbidden)
     importing = hands.import_task
 
     def import_task(run: RunSpec) -> ImportFinding | None:
@@ -231,7 +246,7 @@ def _frozen(
         return around.once("import", key, lambda: importing(run))
 
     blockers = around.planned.plan.blockers
-    found = frozen_checks(project, spec, around.planned.matrix.datasets[spec.arm], blockers, import_task)
+    found = frozen_checks(project, spec, dataset, blockers, import_task)
     if forbidden is None:
         return found
     # importing a task runs its code

@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from pathlib import Path
 
+from tamesu.base.model.evidence import ItemResult, OutputFile, ReviewedFile
 from tamesu.core.images import thumbnail
+from tamesu.core.media import kind_of
 from tamesu.core.report.evaluation import evaluation_markdown
 from tamesu.core.report.evidence import recorded_evidence
 from tamesu.core.report.leaderboard import leaderboard_markdown
@@ -34,14 +37,28 @@ def _thumbnails(project: Project, planned: Planned, cache: DigestCache) -> dict[
     for slot in planned.plan.slots:
         run = project.eval(slot.spec.ref).run(slot.spec.run_id)
         for name, result in slot_results(project, slot, cache).items():
-            if result.output is None or result.outcome.status != "generated":
+            if result.outcome.status != "generated":
                 continue
             if len(small) >= MOST_TILES:
                 return small
-            picture = thumbnail((run.item(name) / result.output.path).read_bytes(), _THUMBNAIL_SIDE)
+            contents = ((run.item(name) / path).read_bytes() for path in _pictures(result))
+            picture = next(filter(None, (thumbnail(content, _THUMBNAIL_SIDE) for content in contents)), None)
             if picture is not None:
                 small[slot.spec.run_id, name] = picture
     return small
+
+
+def _pictures(result: ItemResult) -> Sequence[str]:
+    """Return the paths of the review artifacts that are images, in the order of their roles."""
+    media = {artifact.path: artifact.media_type for artifact in result.artifacts}
+    match result.output:
+        case None:
+            files: Sequence[OutputFile | ReviewedFile] = ()
+        case OutputFile():
+            files = (result.output,)
+        case _:
+            files = result.output
+    return [file.path for file in files if kind_of(media.get(file.path, "")) == "image"]
 
 
 def view_made_from(path: Path) -> str | None:

@@ -124,6 +124,8 @@ def rules_view(config: Mapping[str, object]) -> RulesView:
     handed_on = config.get("plan") or os.environ.get(PLAN_VARIABLE)
     if handed_on:
         return _view(load_plan(Path(str(handed_on))), str(handed_on), None)
+    if "trust_code" in config:
+        raise UsageError("--config trust_code: is no setting; review the code, then `tamesu run EVAL --trust-code`")
     # kept open until Snakemake ends, so that `tamesu run` sees that an invocation is alive
     presence = Presence(project.lock("invocations"))
     if presence.alone():

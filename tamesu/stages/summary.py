@@ -11,6 +11,7 @@ from tamesu.core.ledger import balance
 from tamesu.core.report.summary import EvalSummary, summarise
 from tamesu.core.rows import SlotEvidence, build_rows
 from tamesu.core.standing import standing
+from tamesu.core.trust import trusted_remarks
 from tamesu.edge.store.digests import DigestCache
 from tamesu.edge.store.journal import read_ledger
 from tamesu.edge.store.parsed import read_results
@@ -78,11 +79,12 @@ def summarise_eval(project: Project, planned: Planned, cache: DigestCache) -> Ev
 
 
 def _remarks(planned: Planned) -> tuple[str, ...]:
-    """Return what the planned runs on disk say of how they were served."""
+    """Return what the planned runs on disk say of how they were served, and on whose word foreign code ran."""
     slots = {slot.spec.run_id for slot in planned.plan.slots}
-    own = (record for record in planned.records if record.run_id in slots)
-    return tuple(
+    own = [record for record in planned.records if record.run_id in slots]
+    served = tuple(
         f"{record.model} x {record.arm} rep {record.repetition}: {remark}"
         for record in own
         for remark in record.execution.remarks
     )
+    return (*served, *trusted_remarks(record.execution.trusted_code for record in own))

@@ -11,6 +11,7 @@ from pathlib import Path
 from tamesu.base.errors import InvalidDocument
 from tamesu.base.model.manifest import EvalRef
 from tamesu.base.model.plan import Launch, Slot, SlotState
+from tamesu.base.model.trust import TrustedCode
 from tamesu.base.model.workflow import PlannedEval, PlannedLaunch, PlannedRun, WorkflowPlan
 from tamesu.core.planning import Grouping, Retries
 from tamesu.edge.documents.reading import Shelf
@@ -30,16 +31,18 @@ def make_workflow_plan(
     grouping: Grouping,
     retries: Retries,
     pay_usd: float | None,
+    trusted: Sequence[TrustedCode] = (),
 ) -> WorkflowPlan:
     """Plan the given evals and set the markers of their derived files.
 
-    An eval that does not read is left out and named in `broken`; the others go on.
+    An eval that does not read is left out and named in `broken`; the others go on. Foreign code may run as far as it
+    is `trusted`.
     """
     cache, shelf = digest_cache(project), Shelf()
     planned, broken = [], []
     for ref in refs:
         try:
-            planned.append(plan_eval(project, ref, grouping, retries, cache, shelf))
+            planned.append(plan_eval(project, ref, grouping, retries, cache, shelf, trusted))
         except InvalidDocument as error:
             broken.append(str(error))
     launches = tuple(_launch(p, launch, pay_usd) for p in planned for launch in p.plan.launches)
@@ -58,6 +61,7 @@ def make_workflow_plan(
         runs=tuple(run for one in planned for run in _runs(project, one)),
         evals=tuple(_eval(project, one, pay_usd, stale[str(one.evaluation.ref)]) for one in planned),
         broken=tuple(broken),
+        trusted=tuple(trusted),
     )
 
 

@@ -382,4 +382,18 @@ EVAL_CASES = [
         says="role 'grader' needs recorded answers",
         name="of-a-role",
     ),
+    Case(
+        "review/unlisted-role",
+        (swap("review: render", "review: [render, respons]"),),
+        "review: [",
+        says="respons",
+        name="in a list",
+    ),
+    Case(
+        "id/repeated",
+        (swap("review: render", "review: [response, render, response]"),),
+        "review: [",
+        says="'response' is reviewed twice",
+        name="reviewed twice",
+    ),
 ]

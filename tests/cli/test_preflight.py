@@ -253,9 +253,10 @@ def test_what_may_not_run_is_not_imported(live: Callable[..., LiveProject], call
     with ModelServer(models=("m",), metrics=IDLE) as server:
         project = live(server)
         (project.root / "cases/arithmetic/.untrusted-origin").write_text("")
-        found = checks(call, project, code=1)
+        found = checks(call, project, code=2)
     assert states(found, "fail") == {"allowed"}
-    assert found["import"]["figure"] == "not checked, since 'nothing forbids the run' failed"
+    for name in ("import", "compose", "images"):
+        assert found[name]["figure"] == "not checked, since 'nothing forbids the run' failed"
     assert (stand.imported, stand.probed) == ([], [])
 
 

@@ -17,11 +17,16 @@ __all__ = ["image"]
 
 EXPERIMENT = Path("cases/programs/experiments/plain")
 EVAL = EXPERIMENT / "evals/compiled"
+PLATFORMS = ("amd64", "arm64")
 
 
 def docker(*arguments: str, text: str | None = None) -> str:
     done = subprocess.run(("docker", *arguments), input=text, capture_output=True, text=True, check=True)
     return done.stdout.strip()
+
+
+def platform() -> str:
+    return docker("version", "--format", "{{.Server.Os}}/{{.Server.Arch}}")
 
 
 @pytest.fixture
@@ -45,7 +50,7 @@ def test_a_tag_is_locked_run_recorded_and_refused_once_it_moved(tmp_path: Path, 
     done = project.tamesu("run")
     assert (done.code, done.err) == (0, "")
     lock = yaml.safe_load(project.path(EXPERIMENT / "inspect/compose.lock.yml").read_text())
-    assert lock["images"] == [{"reference": tag, "locked": image}]
+    assert lock["images"] == [{"reference": tag, "locked": image, "platform": platform()}]
     (attempt,) = (yaml.safe_load(path.read_text()) for path in project.path(EVAL).glob("runs/*/attempts/01.yml"))
     assert attempt["images"] == {tag: docker("image", "inspect", image, "--format", "{{.Id}}")}
     calls = len(project.calls())
@@ -56,6 +61,45 @@ def test_a_tag_is_locked_run_recorded_and_refused_once_it_moved(tmp_path: Path, 
     assert f"image '{tag}' is sha256:" in refused.err
     assert f"is locked to {image}" in refused.err
     assert len(project.calls()) == calls
+
+
+@pytest.fixture
+def index(image: str, tmp_path: Path) -> Iterator[str]:
+    """A tag of this test alone for an index of two platforms in the registry of the pinned image."""
+    name = f"{image.partition('@')[0]}-c54-{abs(hash(tmp_path)):x}"
+    tags = [f"{name}:{architecture}" for architecture in PLATFORMS]
+    context = tmp_path / "context"
+    context.mkdir()
+    (context / "Dockerfile").write_text("FROM scratch\nCOPY Dockerfile /\n")
+    for one in tags:
+        docker("build", "--quiet", "--platform", f"linux/{one.rpartition(':')[2]}", "--tag", one, str(context))
+        docker("push", "--quiet", one)
+    docker("manifest", "create", "--insecure", f"{name}:both", *tags)
+    docker("manifest", "push", "--insecure", "--purge", f"{name}:both")
+    yield f"{name}:both"
+    subprocess.run(("docker", "rmi", "--force", f"{name}:both", *tags), capture_output=True, check=False)
+
+
+def test_c54_index_and_child_are_locked_and_the_image_of_another_platform_is_refused(
+    tmp_path: Path, image: str, index: str
+) -> None:
+    project = make_project(tmp_path / "programs", index)
+    done = project.tamesu("lock")
+    assert (done.code, done.err) == (0, "")
+    (entry,) = yaml.safe_load(project.path(EXPERIMENT / "inspect/compose.lock.yml").read_text())["images"]
+    name = index.rpartition(":")[0]
+    own = {
+        one: docker("image", "inspect", f"{name}:{one}", "--format", "{{index .RepoDigests 0}}") for one in PLATFORMS
+    }
+    assert (entry["reference"], entry["platform"]) == (index, platform())
+    assert entry["child"] in {one.rpartition("@")[2] for one in own.values()}
+    assert entry["locked"] not in own.values()
+    foreign = next(one for one in PLATFORMS if not platform().endswith(one))
+    project = make_project(tmp_path / "foreign", own[foreign])
+    refused = project.tamesu("run")
+    assert refused.code == 1
+    assert f"is pinned to the image of linux/{foreign} alone, and this engine runs {platform()}" in refused.err
+    assert project.calls() == []
 
 
 def test_a_build_from_a_declared_folder_runs(tmp_path: Path, image: str) -> None:

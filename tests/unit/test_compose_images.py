@@ -9,6 +9,7 @@ from pathlib import Path
 
 import pytest
 
+from tamesu.core.image_lock import LockedImage
 from tamesu.edge.documents.images.lock_file import lock_bytes, lock_path
 from tamesu.edge.documents.images.reader import ReadImages, read_images
 from tamesu.edge.documents.images.survey import Declared
@@ -267,6 +268,21 @@ class TestBuild:
         found = look(tmp_path, {"compose.yaml": text, "ctx/Dockerfile": self.DOCKERFILE}, folders=("ctx",))
         assert (found.references, found.findings) == ([("ctx/Dockerfile", PIN)], [])
 
+    def test_c55_every_external_image_is_unpinned_and_a_stage_is_none(self, tmp_path: Path) -> None:
+        text = (
+            "ARG B=python:3.12\nFROM ${B} AS build\nFROM build AS t\nFROM reg.invalid:5000/i:${T:-latest}\n"
+            "COPY --from=other:1 /a /a\nFROM --platform=$BUILDPLATFORM x\n"
+        )
+        found = look(tmp_path, {"Dockerfile": text})
+        assert found.references == [
+            ("Dockerfile", name) for name in ("python:3.12", "reg.invalid:5000/i:latest", "other:1", "x")
+        ]
+        assert found.findings == [("Dockerfile", line, "image/not-pinned") for line in (2, 4, 5, 6)]
+        compose = f"services: {{a: {{build: {{context: ctx, args: {{B: '{PIN}'}}}}}}}}\n"
+        built = look(tmp_path / "built", {"compose.yaml": compose, "ctx/Dockerfile": text}, folders=("ctx",))
+        assert built.references[0] == ("ctx/Dockerfile", PIN)
+        assert built.findings == [("ctx/Dockerfile", line, "image/not-pinned") for line in (4, 5, 6)]
+
     def test_an_argument_that_cannot_be_resolved_is_no_default(self, tmp_path: Path) -> None:
         text = "services: {a: {build: {context: ctx, args: {B: '${X}'}}}}\n"
         found = look(tmp_path, {"compose.yaml": text, "ctx/Dockerfile": self.DOCKERFILE}, folders=("ctx",))
@@ -397,7 +413,7 @@ def test_a_yaml_without_services_is_no_compose_file(tmp_path: Path) -> None:
 
 class TestLock:
     def test_a_locked_image_is_as_good_as_a_pinned_one(self, tmp_path: Path) -> None:
-        lock = lock_bytes({"python:3": PIN}).decode()
+        lock = lock_bytes({"python:3": LockedImage(PIN)}).decode()
         found = look(tmp_path, {"compose.yaml": "services: {a: {image: 'python:3'}}\n", "compose.lock.yml": lock})
         assert found.findings == []
         (image,) = found.read.images
@@ -405,7 +421,7 @@ class TestLock:
         assert found.read.locks == {tmp_path / "compose.yaml": tmp_path / "compose.lock.yml"}
 
     def test_a_lock_counts_for_its_own_file_alone(self, tmp_path: Path) -> None:
-        lock = lock_bytes({"python:3": PIN}).decode()
+        lock = lock_bytes({"python:3": LockedImage(PIN)}).decode()
         found = look(
             tmp_path, {"Dockerfile": "FROM python:3\n", "compose.lock.yml": lock, "compose.yaml": "include: []\n"}
         )
@@ -425,7 +441,9 @@ class TestLock:
             "Dockerfile.lock.yml",
             "a.dockerfile.lock.yml",
         ]
-        assert lock_bytes({"b": "2", "a": "1"}) == lock_bytes({"a": "1", "b": "2"})
-        assert lock_bytes({"b": "2", "a": "1"}).decode().splitlines()[1:] == [
+        assert lock_bytes({"b": LockedImage("2"), "a": LockedImage("1")}) == lock_bytes(
+            {"a": LockedImage("1"), "b": LockedImage("2")}
+        )
+        assert lock_bytes({"b": LockedImage("2"), "a": LockedImage("1")}).decode().splitlines()[1:] == [
             "schema_version: 1", "images:", "- reference: a", "  locked: '1'", "- reference: b", "  locked: '2'"
         ]  # fmt: skip

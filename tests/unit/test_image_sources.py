@@ -6,6 +6,7 @@ from pathlib import Path
 
 import pytest
 
+from tamesu.core.image_lock import LockedImage
 from tamesu.edge.documents.eval_reader import ReadEval, read_eval
 from tamesu.edge.documents.images.lock_file import lock_bytes
 from tamesu.edge.store.paths import Project
@@ -99,20 +100,20 @@ def test_a_lock_is_a_source_without_being_declared(shapes: ShapesProject) -> Non
     write(shapes, "Dockerfile", "FROM python:3\n")
     shapes.edit_eval("generation: [", "generation: [../../inspect/Dockerfile, ")
     assert {"image/not-pinned"} == {one.rule for one in read(shapes).findings}
-    write(shapes, "Dockerfile.lock.yml", lock_bytes({"python:3": PIN}).decode())
+    write(shapes, "Dockerfile.lock.yml", lock_bytes({"python:3": LockedImage(PIN)}).decode())
     assert read(shapes).findings == ()
     assert "Dockerfile.lock.yml" in copied(shapes)
     before = run_ids(shapes)
-    write(shapes, "Dockerfile.lock.yml", lock_bytes({"python:3": "sha256:" + "b" * 64}).decode())
+    write(shapes, "Dockerfile.lock.yml", lock_bytes({"python:3": LockedImage("sha256:" + "b" * 64)}).decode())
     assert not before & run_ids(shapes)
 
 
 def test_a_lock_of_a_scoring_source_counts_for_scoring(shapes: ShapesProject) -> None:
     write(shapes, "Dockerfile", "FROM python:3\n")
-    write(shapes, "Dockerfile.lock.yml", lock_bytes({"python:3": PIN}).decode())
+    write(shapes, "Dockerfile.lock.yml", lock_bytes({"python:3": LockedImage(PIN)}).decode())
     shapes.edit_eval("scoring: [", "scoring: [../../inspect/Dockerfile, ")
     before = read(shapes).matrix
-    write(shapes, "Dockerfile.lock.yml", lock_bytes({"python:3": "sha256:" + "b" * 64}).decode())
+    write(shapes, "Dockerfile.lock.yml", lock_bytes({"python:3": LockedImage("sha256:" + "b" * 64)}).decode())
     after = read(shapes).matrix
     assert before is not None
     assert after is not None
@@ -129,7 +130,7 @@ def test_a_syntax_image_is_a_warning(shapes: ShapesProject) -> None:
 
 
 def test_a_lock_that_leads_out_of_the_project_is_none(shapes: ShapesProject, tmp_path: Path) -> None:
-    (tmp_path / "outside.yml").write_bytes(lock_bytes({"python:3": PIN}))
+    (tmp_path / "outside.yml").write_bytes(lock_bytes({"python:3": LockedImage(PIN)}))
     write(shapes, "Dockerfile", "FROM python:3\n")
     shapes.path(INSPECT / "Dockerfile.lock.yml").symlink_to(tmp_path / "outside.yml")
     shapes.edit_eval("generation: [", "generation: [../../inspect/Dockerfile, ")

@@ -12,6 +12,7 @@ from tamesu.base.model.evidence import (
     Balance,
 )
 from tamesu.base.model.plan import RunSpec, SourceCopy
+from tamesu.base.model.trust import Origin
 from tamesu.core.matrix import Matrix
 from tamesu.core.planning import Grouping, Retries, plan
 from tamesu.core.situation import MissingCredential, Situation
@@ -28,13 +29,23 @@ def situation(found: Mapping[str, RunEvidence], **fields: Any) -> Situation:
         "spent": {},
         "recorded_usd": 0.0,
         "missing_credentials": (),
-        "untrusted": None,
+        "untrusted": (),
         "strays": (),
         "installed_inspect": "0.3.285",
         "pinned_inspect": "0.3.285",
     }
     return Situation(**(made | fields))
 
+
+ORIGIN = Origin(
+    case="a",
+    marker="cases/a/.untrusted-origin",
+    sha256="0" * 64,
+    content_digest="1" * 64,
+    source="demo.tar.gz",
+    unpacked_at="2026-01-31T12:00:00Z",
+    code=("cases/a/task.py", "cases/a/helper.py"),
+)
 
 RUNS = tuple(make_spec(ITEMS, model=model, repetition=rep) for model in ("model-a", "model-b") for rep in (1, 2))
 
@@ -128,8 +139,10 @@ def test_a_launch_is_named_by_what_it_does() -> None:
         ("ledger", {"recorded_usd": 3.5}, "runs on disk cost 3.5000 USD but ledger.jsonl knows of 0.0000; restore it"),
         (
             "untrusted",
-            {"untrusted": "cases/a/.untrusted-origin"},
-            "cases/a/.untrusted-origin: this case came from elsewhere, and running it runs its code; review it",
+            {"untrusted": (ORIGIN,)},
+            "cases/a/.untrusted-origin: this case came from elsewhere (demo.tar.gz, unpacked 2026-01-31T12:00:00Z), "
+            "and running it runs its code; review cases/a/task.py and 1 more source, then delete this file or give "
+            "--trust-code",
         ),
     ],
 )

@@ -182,6 +182,29 @@ def test_a_blob_that_is_no_regular_file_is_rejected(root, item, make):
     assert tree(item) == {}
 
 
+def test_c48_links_in_the_staging_folder_are_refused_one_by_one(root, item, tmp_path):
+    """A link to a folder outside, a hard link through it and a file through it cost themselves alone."""
+    outside = tmp_path / "outside"
+    outside.mkdir()
+    (outside / "x").write_bytes(b"outside")
+    names = ("0001", "0002", "0003", "0004")
+    write_manifest(root, b"".join(line(f"{name}.txt", f"blobs/{name}") for name in names) + line("x.txt", "blobs/d/x"))
+    blobs = root / "one" / "blobs"
+    (blobs / "0001").write_bytes(b"kept")
+    (blobs / "0002").symlink_to(outside / "x")
+    os.link(outside / "x", blobs / "0003")
+    (blobs / "0004").write_bytes(b"kept as well")
+    (blobs / "d").symlink_to(outside)
+    collected = collect(root, "one", item, POLICY)
+    assert [(one.path, one.reason) for one in collected.rejected] == [
+        ("x.txt", "outside_staging"),
+        ("0002.txt", "not_a_regular_file"),
+        ("0003.txt", "not_a_regular_file"),
+    ]
+    assert tree(item) == {"artifacts/0001.txt": b"kept", "artifacts/0004.txt": b"kept as well"}
+    assert tree(outside) == {"x": b"outside"}
+
+
 def test_a_blob_that_is_not_there_is_missing(root, item):
     write_manifest(root, line())
     assert only_reason(collect(root, "one", item, POLICY)) == "missing_file"

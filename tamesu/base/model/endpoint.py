@@ -8,6 +8,7 @@ from typing import Literal
 
 from tamesu.base.canonical import Json
 from tamesu.base.model.evidence import Usage
+from tamesu.base.model.trust import TrustedCode
 
 
 @dataclass(frozen=True, slots=True)
@@ -45,7 +46,10 @@ class Check:
 
 @dataclass(frozen=True, slots=True)
 class PreflightRecord:
-    """preflight.json: what was checked before money was spent, in order; times are UTC."""
+    """preflight.json: what was checked before money was spent, in order; times are UTC.
+
+    `trusted_code` is the word of a person on which code from elsewhere was imported.
+    """
 
     run_id: str
     model_uri: str
@@ -53,6 +57,7 @@ class PreflightRecord:
     started: str
     ended: str
     checks: tuple[Check, ...]
+    trusted_code: tuple[TrustedCode, ...] = ()
     schema_version: int = 1
 
     @property

@@ -13,6 +13,7 @@ from typing import Literal
 from tamesu.base.canonical import Json
 from tamesu.base.model.load import LoadSummary
 from tamesu.base.model.plan import Price
+from tamesu.base.model.trust import TrustedCode
 from tamesu.base.model.wire import WireCheck
 
 
@@ -135,6 +136,17 @@ class OutputFile:
 
 
 @dataclass(frozen=True, slots=True)
+class ReviewedFile:
+    """One of several artifacts that people review, by role; `reason` says why it is not fit for that."""
+
+    role: str
+    path: str
+    sha256: str
+    size: int
+    reason: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
 class ScoreRecord:
     """A scorer's result unchanged, its value as a finite number if it has one, and whether it passes."""
 
@@ -156,7 +168,8 @@ class ItemResult:
 
     `attempts` counts the attempts that used up one of `max_attempts`; `attempt` is the one this result is
     of. `retryable` says that a further attempt may end otherwise; it is False for what is complete. `rejected_calls`
-    counts tool calls that an approval policy did not let pass.
+    counts tool calls that an approval policy did not let pass. `output` is a list when several roles are
+    reviewed.
     """
 
     item: str
@@ -172,7 +185,7 @@ class ItemResult:
     error: Fault | None
     scores: Mapping[str, ScoreRecord]
     outcome: Outcome
-    output: OutputFile | None
+    output: OutputFile | tuple[ReviewedFile, ...] | None
     artifacts: tuple[Artifact, ...]
     missing_artifacts: tuple[str, ...]
     rejected_artifacts: tuple[RejectedArtifact, ...]
@@ -197,6 +210,7 @@ class AttemptRecord:
     `images` maps the references that the sources name to the IDs of the images that were here. `wire` compares what
     left with the plan; recorded answers leave nothing. `load` is what the engine said of itself meanwhile.
     `role_prices` are the prices of further models by role, of the same time as `price`.
+    `trusted_code` is the word of a person on which code from elsewhere ran.
     """
 
     attempt: int
@@ -225,6 +239,7 @@ class AttemptRecord:
     load: LoadSummary | None = None
     concurrency_reached: int | None = None
     role_prices: Mapping[str, Price | None] = field(default_factory=dict)
+    trusted_code: tuple[TrustedCode, ...] = ()
     schema_version: int = 1
 
 
@@ -269,7 +284,8 @@ class ExecutionRecord:
     `busy_seconds` is the working time of all samples added up, `wall_seconds` the time that the attempts took,
     their start included: busy over wall is the mean number of samples in flight. `wire` says where the requests were
     seen (`http` or `call`), `served` counts replies by the model that they name, `unverified` are parameters that no
-    request carries. `remarks` say what made it slower than configured.
+    request carries. `remarks` say what made it slower than configured. `trusted_code` is the word of a person on which
+    code from elsewhere ran.
     """
 
     backend: str
@@ -297,6 +313,7 @@ class ExecutionRecord:
     unverified: tuple[str, ...] = ()
     remarks: tuple[str, ...] = ()
     roles: Mapping[str, RoleRecord] = field(default_factory=dict)
+    trusted_code: tuple[TrustedCode, ...] = ()
 
 
 RunState = Literal["complete", "partial", "failed"]

@@ -132,17 +132,26 @@ class Limits:
 
 @dataclass(frozen=True, slots=True)
 class ArtifactPolicy:
-    """Roles that an item must or may stage, the role that people review, and the bound per file in bytes."""
+    """Roles that an item must or may stage, those that people review, and the bound per file in bytes.
+
+    One role by its name is reviewed as a picture; roles in a list each as what their media type says.
+    """
 
     required: tuple[str, ...] = ()
     allowed: tuple[str, ...] = ()
-    review: str | None = None
+    review: str | tuple[str, ...] | None = None
     max_bytes: int = 26_214_400
 
     @property
     def roles(self) -> frozenset[str]:
-        review = () if self.review is None else (self.review,)
-        return frozenset((*self.required, *self.allowed, *review))
+        return frozenset((*self.required, *self.allowed, *self.review_roles))
+
+    @property
+    def review_roles(self) -> tuple[str, ...]:
+        """The roles that people review, in the order of the manifest."""
+        if isinstance(self.review, str):
+            return (self.review,)
+        return self.review or ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -159,12 +168,15 @@ class ImageReference:
     """One container image that a source declares: the path below the executed copy, the reference as resolved.
 
     `locked` is what the lock file beside that source holds for it: `name@sha256:<64 hex>`, or `sha256:<64 hex>`
-    for an image that exists on one machine only.
+    for an image that exists on one machine only. Of an index it holds the `platform` (`os/architecture`) that was
+    locked and its own digest, the `child`, too.
     """
 
     file: str
     reference: str
     locked: str | None = None
+    platform: str | None = None
+    child: str | None = None
 
     @property
     def pinned(self) -> bool:

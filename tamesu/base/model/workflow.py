@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from tamesu.base.model.plan import LaunchMode
+from tamesu.base.model.trust import TrustedCode
 
 
 @dataclass(frozen=True, slots=True)
@@ -58,6 +59,7 @@ class WorkflowPlan:
     """Everything rules look up. `invocation` is unique; reservations under it add up to at most `pay_usd`.
 
     `broken` are lines about evals that do not read, `left_out` names evals that may not start while others do.
+    `trusted` is the word for foreign code that was given with this invocation.
     """
 
     invocation: str
@@ -68,3 +70,4 @@ class WorkflowPlan:
     evals: tuple[PlannedEval, ...]
     broken: tuple[str, ...] = ()
     left_out: tuple[str, ...] = ()
+    trusted: tuple[TrustedCode, ...] = ()

@@ -49,14 +49,15 @@ def _requirements(evaluation: Eval) -> Iterator[Remark]:
 def _review_role(evaluation: Eval) -> Iterator[Remark]:
     artifacts = evaluation.execution.artifacts
     roles = (*artifacts.required, *artifacts.allowed)
-    if artifacts.review is not None and artifacts.review not in roles:
-        message = f"the role '{artifacts.review}' is neither required nor allowed, so nothing would be there to review"
-        fix = (
-            f"list it under required or allowed, or {nearest(artifacts.review, roles)}"
-            if roles
-            else "list it under required"
-        )
-        yield Remark(("execution", "artifacts", "review"), "review/unlisted-role", message, fix)
+    field = ("execution", "artifacts", "review")
+    for number, role in enumerate(artifacts.review_roles):
+        at = field if isinstance(artifacts.review, str) else (*field, number)
+        if role in artifacts.review_roles[:number]:
+            yield Remark(at, "id/repeated", f"the role '{role}' is reviewed twice", "list it once")
+        elif role not in roles:
+            message = f"the role '{role}' is neither required nor allowed, so nothing would be there to review"
+            fix = f"list it under required or allowed, or {nearest(role, roles)}" if roles else "list it under required"
+            yield Remark(at, "review/unlisted-role", message, fix)
 
 
 def _human(evaluation: Eval) -> Iterator[Remark]:

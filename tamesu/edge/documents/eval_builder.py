@@ -112,7 +112,7 @@ class EvalBuilder:
             artifacts=ArtifactPolicy(
                 required=tuple(artifacts.get("required", ())),
                 allowed=tuple(artifacts.get("allowed", ())),
-                review=artifacts.get("review"),
+                review=_review(artifacts.get("review")),
                 max_bytes=artifacts.get("max_bytes", ArtifactPolicy().max_bytes),
             ),
             allow_mutable_images=value.get("allow_mutable_images", False),
@@ -240,6 +240,10 @@ class EvalBuilder:
                 if target is not None and digest is not None:
                     self.reading.shared("recordings", target, read_recordings)
                     yield str(parameters["recordings"]), digest
+
+
+def _review(written: str | list[str] | None) -> str | tuple[str, ...] | None:
+    return tuple(written) if isinstance(written, list) else written
 
 
 def _role(value: dict[str, Any]) -> RoleModel:

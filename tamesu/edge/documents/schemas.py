@@ -39,6 +39,7 @@ class DocumentKind(enum.StrEnum):
     CONFIG = "config"
     MODELS = "models"
     IMAGE_LOCK = "image-lock"
+    UNTRUSTED_ORIGIN = "untrusted-origin"
 
 
 def validate(document: Document, kind: DocumentKind) -> tuple[Finding, ...]:

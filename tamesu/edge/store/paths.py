@@ -83,6 +83,10 @@ class RunPaths:
         """The frozen dataset of one attempt: the whole one, or the pending lines of it."""
         return self.private / f"attempt-{number:02d}.jsonl"
 
+    def trust(self, number: int) -> Path:
+        """The word for foreign code that an attempt began with; absent when it needed none."""
+        return self.private / f"trust-{number:02d}.json"
+
     def log(self, number: int) -> Path:
         return self.private / f"attempt-{number:02d}.eval"
 

@@ -8,6 +8,7 @@ from pathlib import Path
 
 from tamesu.base.model.finding import Finding
 from tamesu.base.model.manifest import ImageReference
+from tamesu.core.image_lock import LockedImage
 from tamesu.edge.documents.images.compose import survey_compose, survey_dockerfile
 from tamesu.edge.documents.images.contexts import check_context, ignored_files
 from tamesu.edge.documents.images.dockerfile import NO_INPUTS
@@ -124,13 +125,13 @@ def _kept(surveys: dict[Path, Survey], sandbox: frozenset[Path]) -> dict[Path, S
 @dataclass(slots=True)
 class _Locks:
     reading: Reading
-    read: dict[Path, Mapping[str, str]] = field(default_factory=dict)
+    read: dict[Path, Mapping[str, LockedImage]] = field(default_factory=dict)
 
     def present(self, source: Path) -> bool:
         lock = lock_path(source)
         return is_file(lock) and self.reading.contains(lock)
 
-    def find(self, source: Path, reference: str) -> str | None:
+    def find(self, source: Path, reference: str) -> LockedImage | None:
         if not self.present(source):
             return None
         lock = lock_path(source)
@@ -148,7 +149,9 @@ def _image(reading: Reading, locks: _Locks, root: Path, placed: PlacedImage, mut
         return None
     image = ImageReference(placed.file.relative_to(root).as_posix(), reference)
     if not image.pinned:
-        image = replace(image, locked=locks.find(placed.file, reference))
+        lock = locks.find(placed.file, reference)
+        if lock is not None:
+            image = replace(image, locked=lock.content, platform=lock.platform, child=lock.child)
         if image.locked is None and not mutable:
             _note(
                 reading, placed, f"image '{reference}' is not pinned",
