@@ -49,4 +49,4 @@ clean:
 
 # Needs a Docker engine and TAMESU_TOOLCHAIN_IMAGE, a pinned image with a C compiler.
 test-docker: $(VENV)/.installed
-	$(BIN)/python -m pytest -m docker
+	$(BIN)/python -m pytest -n $(JOBS) --dist loadscope -m docker

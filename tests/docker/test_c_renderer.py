@@ -16,15 +16,11 @@ import yaml
 from tamesu.core.images import inspect_image
 from tests import c_renderer, projects
 from tests.c_renderer import COMPOSE, ENDS, EVAL
+from tests.docker.engine import docker
 from tests.docker.test_lock import tag
-from tests.docker.test_sandbox import image
 
 pytestmark = pytest.mark.docker
-__all__ = ["image", "tag"]
-
-
-def docker(*arguments: str) -> str:
-    return subprocess.run(("docker", *arguments), capture_output=True, text=True, check=True).stdout
+__all__ = ["tag"]
 
 
 LABEL = "com.docker.compose.project"
@@ -73,9 +69,8 @@ class Ran(NamedTuple):
 
 
 @pytest.fixture(scope="module")
-def ran(tmp_path_factory: pytest.TempPathFactory) -> Ran:
-    reference = os.environ.get("TAMESU_TOOLCHAIN_IMAGE", "")
-    project = c_renderer.copy(tmp_path_factory.mktemp("c-renderer") / "project", reference)
+def ran(tmp_path_factory: pytest.TempPathFactory, image: str) -> Ran:
+    project = c_renderer.copy(tmp_path_factory.mktemp("c-renderer") / "project", image)
     lint = project.tamesu("lint", "--strict")
     told = project.root.with_name("created.jsonl")
     with created(told):
@@ -104,7 +99,8 @@ def test_the_way_of_the_readme_from_a_tag_to_a_lock_leaves_lint_clean(tmp_path: 
     assert "image/not-pinned" in project.tamesu("lint").out
     assert project.tamesu("lock").code == 0
     lock = yaml.safe_load(project.path(COMPOSE.with_name("compose.lock.yml")).read_text())
-    assert lock["images"] == [{"reference": tag, "locked": image}]
+    (entry,) = lock["images"]
+    assert (entry["reference"], entry["locked"]) == (tag, image)
     assert project.tamesu("lint", "--strict").code == 0
 
 

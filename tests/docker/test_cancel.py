@@ -12,12 +12,12 @@ from pathlib import Path
 import pytest
 
 from tamesu.edge.backends.inspect.containers import remove_survivors
-from tests.docker.test_sandbox import image, make_project, recordings
+from tests.docker.engine import docker, projects_below, resources
+from tests.docker.test_sandbox import make_project, recordings
 from tests.projects import ShapesProject
 from tests.resilience.processes import Command, Launcher, kill, launching, wait_until
 
 pytestmark = pytest.mark.docker
-__all__ = ["image"]
 
 EXPERIMENT = Path("cases/programs/experiments/plain")
 TASK = '''
@@ -81,29 +81,6 @@ volumes:
 """
 
 
-def docker(*arguments: str) -> str:
-    return subprocess.run(("docker", *arguments), capture_output=True, text=True, check=True).stdout.strip()
-
-
-def projects_below(folder: Path) -> set[str]:
-    """Return the compose projects whose containers were started from below a folder; the engine serves others too."""
-    row = '{{.Label "com.docker.compose.project"}} {{.Label "com.docker.compose.project.working_dir"}}'
-    pairs = [line.split() for line in docker("ps", "-a", "--format", row).splitlines() if line.strip()]
-    return {name for name, place in pairs if Path(place).is_relative_to(folder)}
-
-
-def resources(projects: set[str]) -> dict[str, set[str]]:
-    """Return what there is of compose projects, by kind."""
-    listings = {"container": ("ps", "-a"), "network": ("network", "ls"), "volume": ("volume", "ls")}
-    row = '{{.Label "com.docker.compose.project"}} {{.Name}}'
-    found: dict[str, set[str]] = {}
-    for kind, listing in listings.items():
-        lines = docker(*listing, "--format", row.replace(".Name", ".Names" if kind == "container" else ".Name"))
-        pairs = [line.split() for line in lines.splitlines()]
-        found[kind] = {pair[1] for pair in pairs if len(pair) == 2 and pair[0] in projects}
-    return found
-
-
 @dataclass(frozen=True)
 class Bystanders:
     """A container and a compose project of somebody else, which is even called as Inspect calls its own."""
@@ -118,11 +95,10 @@ class Bystanders:
         assert all(docker("inspect", "--format", "{{.State.Running}}", one) == "true" for one in found["container"])
 
 
-@pytest.fixture
-def bystanders(tmp_path: Path, image: str) -> Iterator[Bystanders]:
+@pytest.fixture(scope="module")
+def bystanders(tmp_path_factory: pytest.TempPathFactory, image: str) -> Iterator[Bystanders]:
     name = f"inspect-coder-plain-i{os.urandom(3).hex()}"
-    file = tmp_path / "elsewhere" / "compose.yaml"
-    file.parent.mkdir()
+    file = tmp_path_factory.mktemp("elsewhere") / "compose.yaml"
     file.write_text(COMPOSE.format(image=image))
     container = docker("run", "-d", image, "sleep", "infinity")
     docker("compose", "--project-name", name, "-f", str(file), "up", "-d")
@@ -193,13 +169,46 @@ def stop(run: Command, way: str) -> None:
     wait_until(lambda: not [one for one in run.survivors() if "tamesu" in " ".join(one.cmdline())], "the jobs to end")
 
 
-@pytest.mark.parametrize("way", ["SIGINT", "SIGTERM", "SIGKILL"])
-@pytest.mark.parametrize("moment", ["generating", "compiling", "scoring"])
-def test_nothing_of_a_stopped_run_stays_behind(
-    tmp_path: Path, image: str, launcher: Launcher, bystanders: Bystanders, moment: str, way: str
-) -> None:
-    stopped = Stopped(tmp_path, image, moment)
-    run = launcher.tamesu(stopped.project, "run")
+WAYS = pytest.mark.parametrize("way", ["SIGINT", "SIGTERM", "SIGKILL"])
+
+
+@dataclass(frozen=True)
+class Around:
+    """What a test of a stopped run stands on."""
+
+    folder: Path
+    image: str
+    launcher: Launcher
+    bystanders: Bystanders
+
+
+@pytest.fixture
+def around(tmp_path: Path, image: str, launcher: Launcher, bystanders: Bystanders) -> Around:
+    return Around(tmp_path, image, launcher, bystanders)
+
+
+# one class each, so that they can be run side by side
+class TestWhileAModelIsAsked:
+    @WAYS
+    def test_nothing_of_a_stopped_run_stays_behind(self, around: Around, way: str) -> None:
+        assert_nothing_stays_behind(around, "generating", way)
+
+
+class TestWhileTheCompilerIsAtWork:
+    @WAYS
+    def test_nothing_of_a_stopped_run_stays_behind(self, around: Around, way: str) -> None:
+        assert_nothing_stays_behind(around, "compiling", way)
+
+
+class TestWhileTheScorerIsAtWork:
+    @WAYS
+    def test_nothing_of_a_stopped_run_stays_behind(self, around: Around, way: str) -> None:
+        assert_nothing_stays_behind(around, "scoring", way)
+
+
+def assert_nothing_stays_behind(around: Around, moment: str, way: str) -> None:
+    stopped = Stopped(around.folder, around.image, moment)
+    run = around.launcher.tamesu(stopped.project, "run")
     wait_until(lambda: stopped.reached() or run.process.poll() is not None, moment, pause=0.2)
     assert run.process.poll() is None, run.out + run.err
     there = resources(stopped.projects)
@@ -212,7 +221,7 @@ def test_nothing_of_a_stopped_run_stays_behind(
     assert done.code == 0, done.out + done.err
     assert not any(resources(stopped.projects).values())
     assert projects_below(stopped.project.root) == set()
-    bystanders.assert_untouched()
+    around.bystanders.assert_untouched()
     (banked,) = stopped.project.path(EXPERIMENT).rglob("runs/*/items")
     assert len(list(banked.glob("*/result.yml"))) == 2
 

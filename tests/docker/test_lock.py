@@ -10,19 +10,14 @@ import pytest
 import yaml
 
 from tests import projects
-from tests.docker.test_sandbox import image, make_project
+from tests.docker.engine import docker
+from tests.docker.test_sandbox import make_project
 
 pytestmark = pytest.mark.docker
-__all__ = ["image"]
 
 EXPERIMENT = Path("cases/programs/experiments/plain")
 EVAL = EXPERIMENT / "evals/compiled"
 PLATFORMS = ("amd64", "arm64")
-
-
-def docker(*arguments: str, text: str | None = None) -> str:
-    done = subprocess.run(("docker", *arguments), input=text, capture_output=True, text=True, check=True)
-    return done.stdout.strip()
 
 
 def platform() -> str:
@@ -83,14 +78,15 @@ def index(image: str, tmp_path: Path) -> Iterator[str]:
 def test_c54_index_and_child_are_locked_and_the_image_of_another_platform_is_refused(
     tmp_path: Path, image: str, index: str
 ) -> None:
+    name = index.rpartition(":")[0]
+    # before the lock pulls the index, which gives the image a second digest
+    own = {
+        one: docker("image", "inspect", f"{name}:{one}", "--format", "{{index .RepoDigests 0}}") for one in PLATFORMS
+    }
     project = make_project(tmp_path / "programs", index)
     done = project.tamesu("lock")
     assert (done.code, done.err) == (0, "")
     (entry,) = yaml.safe_load(project.path(EXPERIMENT / "inspect/compose.lock.yml").read_text())["images"]
-    name = index.rpartition(":")[0]
-    own = {
-        one: docker("image", "inspect", f"{name}:{one}", "--format", "{{index .RepoDigests 0}}") for one in PLATFORMS
-    }
     assert (entry["reference"], entry["platform"]) == (index, platform())
     assert entry["child"] in {one.rpartition("@")[2] for one in own.values()}
     assert entry["locked"] not in own.values()

@@ -9,11 +9,9 @@ import pytest
 import yaml
 
 from tests.cli.scaffolded import EXPERIMENT
-from tests.docker.test_sandbox import image
 from tests.projects import ShapesProject
 
 pytestmark = pytest.mark.docker
-__all__ = ["image"]
 
 EVAL = EXPERIMENT / "evals/boxed"
 

@@ -8,10 +8,9 @@ from pathlib import Path
 import pytest
 
 from tests import projects
-from tests.docker.test_sandbox import image, make_project
+from tests.docker.test_sandbox import make_project
 
 pytestmark = pytest.mark.docker
-__all__ = ["image"]
 COMPOSE = Path("cases/programs/experiments/plain/inspect/compose.yaml")
 
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import os
 import subprocess
 import sys
 import time
@@ -15,6 +14,7 @@ import pytest
 import yaml
 
 from tests import projects
+from tests.docker.engine import docker, projects_below, resources
 
 pytestmark = pytest.mark.docker
 
@@ -137,23 +137,8 @@ def recordings() -> str:
     return "".join(json.dumps(line) + "\n" for line in lines)
 
 
-@pytest.fixture
-def image() -> str:
-    """The pinned toolchain image that the machine offers."""
-    reference = os.environ.get("TAMESU_TOOLCHAIN_IMAGE", "")
-    assert "@sha256:" in reference, "TAMESU_TOOLCHAIN_IMAGE must hold a pinned image reference"
-    return reference
-
-
-def containers() -> set[str]:
-    """Return the IDs of all containers of the engine, running or not."""
-    done = subprocess.run(("docker", "ps", "-aq"), capture_output=True, text=True, check=True)
-    return set(done.stdout.split())
-
-
 def test_scorer_compiles_and_runs_in_a_pinned_sandbox(tmp_path: Path, image: str) -> None:
     project = make_project(tmp_path / "programs", image)
-    before = containers()
     done = project.tamesu("run")
     assert (done.code, done.err) == (0, "")
     folder = project.root / "cases/programs/experiments/plain/evals/compiled/runs"
@@ -167,7 +152,7 @@ def test_scorer_compiles_and_runs_in_a_pinned_sandbox(tmp_path: Path, image: str
     assert "error" in (run / "items/prints-nine/artifacts/compiler.log").read_text()
     record = yaml.safe_load((run / "run.yml").read_text())
     assert record["identity"]["generation"]["images"] == [{"file": "compose.yaml", "reference": image}]
-    assert containers() <= before
+    assert projects_below(project.root) == set()
 
 
 def test_an_unpinned_image_is_refused_before_anything_runs(tmp_path: Path) -> None:
@@ -182,23 +167,21 @@ def test_containers_of_a_killed_run_are_removed_and_nobody_elses(tmp_path: Path,
     project = make_project(tmp_path / "programs", image)
     slow = project.root / "cases/programs/experiments/plain/recordings.jsonl"
     slow.write_text(slow.read_text().replace('"usage"', '"latency_seconds": 30, "usage"'))
-    foreign = subprocess.run(
-        ("docker", "run", "-d", "--rm", image, "sleep", "300"), capture_output=True, text=True, check=True
-    ).stdout.strip()
+    foreign = docker("run", "-d", "--rm", image, "sleep", "300")
     try:
-        before = containers()
         child = subprocess.Popen((sys.executable, "-m", "tamesu", "run"), cwd=project.root)
         wait_for(lambda: bool(project.calls()))
-        assert len(containers() - before) == 2
+        assert len(resources(projects_below(project.root))["container"]) == 2
         for process in [*psutil.Process(child.pid).children(recursive=True), psutil.Process(child.pid)]:
             process.kill()
         child.wait()
         slow.write_text(recordings())
         done = project.tamesu("run")
         assert done.code == 0, done.err
-        assert containers() == before
+        assert projects_below(project.root) == set()
+        assert docker("inspect", "--format", "{{.State.Running}}", foreign) == "true"
     finally:
-        subprocess.run(("docker", "rm", "-f", foreign), capture_output=True, check=True)
+        docker("rm", "-f", foreign)
 
 
 def wait_for(happened: Callable[[], bool]) -> None:

@@ -9,10 +9,9 @@ from inspect_ai.event import ApprovalEvent, ModelEvent, ToolEvent
 from inspect_ai.log import EvalSample, read_eval_log
 
 from tests.agents import PRICES, AgentProject, agent_project, call, turn
-from tests.docker.test_sandbox import containers, image
+from tests.docker.engine import projects_below
 
 pytestmark = pytest.mark.docker
-__all__ = ["image"]
 
 # Tokens that the recordings of the example state: of the agent, and of its grader.
 TOKENS = {
@@ -35,16 +34,13 @@ def samples(project: AgentProject) -> dict[str, EvalSample]:
 
 
 @pytest.fixture(scope="module")
-def done(tmp_path_factory: pytest.TempPathFactory) -> AgentProject:
+def done(tmp_path_factory: pytest.TempPathFactory, image: str) -> AgentProject:
     """The example, run once with prices."""
-    import os
-
-    project = agent_project(tmp_path_factory.mktemp("agent") / "project", os.environ["TAMESU_TOOLCHAIN_IMAGE"])
+    project = agent_project(tmp_path_factory.mktemp("agent") / "project", image)
     project.pay()
-    before = containers()
     ended = project.tamesu("run")
     assert ended.code == 0, ended.out + ended.err
-    assert containers() <= before
+    assert projects_below(project.root) == set()
     return project
 
 
