@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 
 from tamesu.base.errors import (
     BudgetRefused,
+    EvidenceError,
     NotVisible,
     PaymentNeeded,
     PreflightFailed,
@@ -124,12 +125,23 @@ def _execute_run(
 ) -> None:
     with held(project.lock(spec.run_id), spec.run_id, _RUN_PATIENCE_SECONDS):
         attempt = _attempt(project, engine, spec, order, preflight, tell)
+        if attempt is not None and attempt.state != "interrupted":
+            _ingest_at_once(project, engine, spec)
     if attempt is not None:
         tell(closing_line(spec, attempt))
         for remark in speed_remarks(spec, attempt):
             tell(f"  warning: {remark}")
         if attempt.state == "interrupted":
             raise KeyboardInterrupt
+
+
+def _ingest_at_once(project: Project, engine: Backend, spec: RunSpec) -> None:
+    """Ingest a run as soon as it is closed, in the process that knows Inspect; its results need not wait for others.
+
+    What refuses its log is told by the job that ingests, which goes over every run of the launch again.
+    """
+    with suppress(EvidenceError):
+        ingest_run(project, engine, spec, Extent.NEW)
 
 
 def _attempt(

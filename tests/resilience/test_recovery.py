@@ -200,11 +200,11 @@ STEPS = {
     "record written": ("execute", Strike(f"{ATTEMPTS}:settle")),
     "settled": ("execute", Strike(f"{ATTEMPTS}:settle", "after")),
     "swept": ("execute", Strike(f"{ATTEMPTS}:shutil.rmtree", "after")),
-    "before ingest": ("ingest", Strike(f"{INGEST}:_reading")),
-    "artifacts collected": ("ingest", Strike(f"{INGEST}:ingest_item", nth=2)),
-    "result.yml of two items": ("ingest", Strike(f"{INGEST}:_entry", nth=2)),
-    "all result.yml": ("ingest", Strike(f"{INGEST}:_run_record")),
-    "run.yml": ("ingest", Strike(f"{EXECUTE}:ingest_run", "after")),
+    "before ingest": ("execute", Strike(f"{INGEST}:_reading")),
+    "artifacts collected": ("execute", Strike(f"{INGEST}:ingest_item", nth=2)),
+    "result.yml of two items": ("execute", Strike(f"{INGEST}:_entry", nth=2)),
+    "all result.yml": ("execute", Strike(f"{INGEST}:_run_record")),
+    "run.yml": ("execute", Strike(f"{EXECUTE}:ingest_run", "after")),
 }
 
 
@@ -252,7 +252,7 @@ def test_a_kill_during_recovery_pays_and_counts_once(tmp_path: Path, forks: Fork
 # --- a full disk -----------------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize(("stage", "nth"), [("freeze", 1), *(("execute", n) for n in (1, 3, 4, 5, 6)), ("ingest", 1)])
+@pytest.mark.parametrize(("stage", "nth"), [("freeze", 1), *(("execute", n) for n in (1, 3, 4, 5, 6, 7))])
 def test_a_write_that_finds_the_disk_full_ends_in_one_line(tmp_path: Path, forks: Forks, stage: str, nth: int) -> None:
     project = make(tmp_path, items=3, budget_usd=5.0)
     strike = Strike("tamesu.edge.store.files:os.fsync", nth=nth, action="full", always=True)
