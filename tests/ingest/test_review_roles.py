@@ -136,6 +136,8 @@ def test_every_role_must_be_there_and_fit(tmp_path: Path) -> None:
     assert "0.250" in leaderboard
     page = (project.root / "build/shape-drawing/prompt-wording/replayed.html").read_text()
     assert page.count("data:image/png;base64,") == 1, "the one item that is fit shows its picture"
+    assert page.count("># caf\u00e9</pre>") == 1
+    assert page.count("<audio controls") == page.count("data:audio/wav;base64,") == 1
 
 
 @pytest.mark.parametrize(

@@ -14,6 +14,7 @@ from tamesu.base.model.plan import FoundRun, SlotState
 from tamesu.core.metrics import MetricValue
 from tamesu.core.report.evaluation import evaluation_markdown
 from tamesu.core.report.evidence import recorded_evidence
+from tamesu.core.report.exhibits import Exhibit, picture_exhibit
 from tamesu.core.report.figures import figure, metric_text, usd
 from tamesu.core.report.leaderboard import leaderboard_markdown
 from tamesu.core.report.page import MOST_TILES, evaluation_page, make_gallery
@@ -41,11 +42,17 @@ RIGHT: dict[str, float | None] = {f"i{n}": 1.0 for n in range(8)}
 WRONG: dict[str, float | None] = {**dict.fromkeys(RIGHT, 0.0), "i0": 1.0}
 
 
+def pictures(found: Mapping[tuple[str, str], bytes]) -> dict[tuple[str, str], tuple[Exhibit, ...]]:
+    """Return what a page shows of outputs that are one picture each."""
+    shown = {key: picture_exhibit("", content) for key, content in found.items()}
+    return {key: (one,) for key, one in shown.items() if one is not None}
+
+
 def views(summary: EvalSummary, thumbnails: Mapping[tuple[str, str], bytes] | None = None) -> list[str]:
     return [
         leaderboard_markdown(summary),
         evaluation_markdown(summary),
-        evaluation_page(summary, thumbnails or {}),
+        evaluation_page(summary, pictures(thumbnails or {})),
     ]
 
 
@@ -132,7 +139,7 @@ def test_foreign_text_in_markdown(text: str, expected: str) -> None:
 def test_the_page_loads_nothing_and_runs_nothing() -> None:
     summary = hostile_summary()
     run_id = summary.rows[0].run_id
-    page = evaluation_page(summary, {(run_id, HOSTILE): PNG, (run_id, "ok"): b"<svg onload=alert(1)>"})
+    page = evaluation_page(summary, pictures({(run_id, HOSTILE): PNG, (run_id, "ok"): b"<svg onload=alert(1)>"}))
     tags = Tags()
     tags.feed(page)
     assert not tags.tags & {"script", "link", "iframe", "object", "a", "base"}
@@ -281,19 +288,21 @@ def test_a_required_role_that_no_item_staged_is_told() -> None:
 def test_the_gallery_is_bounded_and_says_what_it_leaves_out() -> None:
     slot = scored_slot({f"i{n:03d}": 1.0 for n in range(MOST_TILES + 10)})
     thumbnails = {(slot.spec.run_id, item): PNG for item in slot.spec.items}
-    page = evaluation_page(make_summary([slot]), thumbnails)
+    page = evaluation_page(make_summary([slot]), pictures(thumbnails))
     assert page.count("<figure>") == MOST_TILES
     assert "The first 240 of 250 planned outputs; 10 are left out." in page
 
 
 def test_the_gallery_groups_by_item_and_says_why_a_picture_is_missing() -> None:
     slots = [scored_slot({"a": 1.0, "b": None}, arm=arm) for arm in ("plain", "rich")]
-    gallery = make_gallery(build_rows(slots, POLICY), {(slots[0].spec.run_id, "a"): PNG})
+    gallery = make_gallery(build_rows(slots, POLICY), pictures({(slots[0].spec.run_id, "a"): PNG}))
     assert gallery is not None
     shown = {
-        item: [(tile.source and "picture") or tile.remark for tile in tiles] for item, tiles in gallery.items.items()
+        item: [one.kind for tile in tiles for one in tile.exhibits]
+        + [tile.remark for tile in tiles if not tile.exhibits]
+        for item, tiles in gallery.items.items()
     }
-    assert shown == {"a": ["picture", "no picture"], "b": ["TimeoutError", "TimeoutError"]}
+    assert shown == {"a": ["image", "nothing to show"], "b": ["TimeoutError", "TimeoutError"]}
     assert make_gallery(build_rows(slots, POLICY), {}) is None
 
 

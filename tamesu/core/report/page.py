@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from base64 import b64encode
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache
@@ -16,6 +15,7 @@ from tamesu.core.metrics.definition import MetricValue
 from tamesu.core.report.comparison import Comparison
 from tamesu.core.report.evaluation import MOST_FAILURES
 from tamesu.core.report.evidence import META_NAME
+from tamesu.core.report.exhibits import Exhibit
 from tamesu.core.report.figures import NOT_KNOWN, difference_text, figure, spread, usd
 from tamesu.core.report.plot import PlotRow, interval_plot
 from tamesu.core.report.summary import EvalSummary, failure_reason, money_line
@@ -23,28 +23,24 @@ from tamesu.core.report.text import clean
 from tamesu.core.rows import ItemRow
 
 MOST_TILES = 240
-_MAGIC = {
-    b"\x89PNG\r\n\x1a\n": "image/png",
-    b"\xff\xd8\xff": "image/jpeg",
-    b"GIF87a": "image/gif",
-    b"GIF89a": "image/gif",
-}
+Exhibits = Mapping[tuple[str, str], tuple[Exhibit, ...]]
 
 
 @dataclass(frozen=True, slots=True)
 class Tile:
-    """One output in the gallery: its picture as a data URI, or why there is none."""
+    """One output in the gallery: what is shown of it, or why nothing is."""
 
     row: ItemRow
-    source: str | None
+    exhibits: tuple[Exhibit, ...]
     remark: str
 
 
 @dataclass(frozen=True, slots=True)
 class Gallery:
-    """The tiles by item, and how many planned outputs are left out."""
+    """The tiles by item, and how many planned outputs are left out; `wide` says that there is more than pictures."""
 
     items: Mapping[str, tuple[Tile, ...]]
+    wide: bool
     shown: int
     left_out: int
 
@@ -56,11 +52,8 @@ class FailureLine:
     reason: str
 
 
-def evaluation_page(summary: EvalSummary, thumbnails: Mapping[tuple[str, str], bytes]) -> str:
-    """Return the page as HTML.
-
-    `thumbnails` holds the bytes of small PNG, JPEG, GIF or WebP pictures by (run ID, item ID).
-    """
+def evaluation_page(summary: EvalSummary, exhibits: Exhibits) -> str:
+    """Return the page as HTML; `exhibits` holds what is shown of outputs, by run ID and item ID."""
     shown = summary.failures[:MOST_FAILURES]
     return (
         _environment()
@@ -71,7 +64,7 @@ def evaluation_page(summary: EvalSummary, thumbnails: Mapping[tuple[str, str], b
             money=money_line(summary.balance),
             plot=primary_plot(summary),
             difference_plot=difference_plot(summary.comparisons),
-            gallery=make_gallery(summary.rows, thumbnails),
+            gallery=make_gallery(summary.rows, exhibits),
             failures=[FailureLine(row.item, row.run_id, failure_reason(row) or "") for row in shown],
             failures_left=len(summary.failures) - len(shown),
         )
@@ -111,9 +104,9 @@ def difference_plot(comparisons: Sequence[Comparison]) -> Markup | None:
     return interval_plot(rows, "Paired differences", label, comparisons[0].unit, reference=True)
 
 
-def make_gallery(rows: Sequence[ItemRow], thumbnails: Mapping[tuple[str, str], bytes]) -> Gallery | None:
-    """Return up to 240 planned outputs grouped by item, or None when there is no picture at all."""
-    if not thumbnails:
+def make_gallery(rows: Sequence[ItemRow], exhibits: Exhibits) -> Gallery | None:
+    """Return up to 240 planned outputs grouped by item, or None when nothing of any is shown."""
+    if not exhibits:
         return None
     groups: dict[str, list[ItemRow]] = {}
     for row in rows:
@@ -121,17 +114,10 @@ def make_gallery(rows: Sequence[ItemRow], thumbnails: Mapping[tuple[str, str], b
     ordered = [row for group in groups.values() for row in group]
     items: dict[str, list[Tile]] = {}
     for row in ordered[:MOST_TILES]:
-        items.setdefault(row.item, []).append(_tile(row, thumbnails.get((row.run_id, row.item))))
+        items.setdefault(row.item, []).append(_tile(row, exhibits.get((row.run_id, row.item), ())))
     shown = min(len(ordered), MOST_TILES)
-    return Gallery({item: tuple(tiles) for item, tiles in items.items()}, shown, len(ordered) - shown)
-
-
-def picture_source(content: bytes) -> str | None:
-    """Return a picture as a data URI, or None when its kind is not one that pages show."""
-    kinds = [kind for magic, kind in _MAGIC.items() if content.startswith(magic)]
-    if content[:4] == b"RIFF" and content[8:12] == b"WEBP":
-        kinds.append("image/webp")
-    return f"data:{kinds[0]};base64,{b64encode(content).decode()}" if kinds else None
+    wide = any(exhibit.kind != "image" for some in exhibits.values() for exhibit in some)
+    return Gallery({item: tuple(tiles) for item, tiles in items.items()}, wide, shown, len(ordered) - shown)
 
 
 def breakable(name: str) -> Markup:
@@ -140,11 +126,10 @@ def breakable(name: str) -> Markup:
     return Markup(escaped.replace("_", "_<wbr>").replace(":", ":<wbr>"))
 
 
-def _tile(row: ItemRow, content: bytes | None) -> Tile:
-    source = picture_source(content) if content else None
+def _tile(row: ItemRow, exhibits: tuple[Exhibit, ...]) -> Tile:
     if row.state != "complete":
-        return Tile(row, source, row.error_type or row.state)
-    return Tile(row, source, row.outcome_reason or "no picture")
+        return Tile(row, exhibits, row.error_type or row.state)
+    return Tile(row, exhibits, row.outcome_reason or "nothing to show")
 
 
 def _plot_text(value: MetricValue) -> str:
