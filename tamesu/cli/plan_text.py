@@ -27,6 +27,8 @@ def show_plan(planned: Planned, sizing: Sizing, full_prompts: str) -> None:
     if evaluation.question:
         say(evaluation.question)
     say(_size_line(planned))
+    for line in _roles(plan):
+        say(line)
     show_table(*_table(plan.slots), words=_WORDS)
     say(_money(plan))
     say(_precision(sizing.precision))
@@ -41,6 +43,18 @@ def show_plan(planned: Planned, sizing: Sizing, full_prompts: str) -> None:
         if slot.problem or slot.failure:
             say(slot_line(slot))
     show_notes(plan)
+
+
+def _roles(plan: EvalPlan) -> list[str]:
+    """Return a line per role: which model it is, and what a call of it may cost at most."""
+    roles = {role.role: role for slot in plan.slots for role in slot.spec.roles}
+    lines = []
+    for name, role in sorted(roles.items()):
+        largest = role.largest_call_usd
+        price = "price not known" if role.price is None else "free" if not largest else f"up to {largest:.4f} USD a call"
+        recorded = ", recorded" if role.provider == "replay" else ""
+        lines.append(f"role {name}: {role.provider}/{role.model}{recorded}, {price}")
+    return lines
 
 
 def show_overview(planned: Sequence[Planned]) -> None:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from tests.agents import COMPOSE, agent_project
+from tests.agents import COMPOSE, EVAL, agent_project
 
 PINNED = "debian@sha256:" + "a" * 64
 
@@ -23,3 +23,9 @@ def test_the_example_is_clean_once_its_image_is_pinned(tmp_path: Path) -> None:
     assert (done.code, done.err) == (0, "")
     (run,) = project.plan()["runs"]
     assert (run["state"], project.plan()["blockers"]) == ("owed", [])
+
+
+def test_the_plan_names_the_model_of_each_role(tmp_path: Path) -> None:
+    project = agent_project(tmp_path / "agent", PINNED)
+    lines = project.tamesu("plan", EVAL.name).out.splitlines()
+    assert [line for line in lines if line.startswith("role ")] == ["role grader: replay/careful-grader, recorded, free"]
