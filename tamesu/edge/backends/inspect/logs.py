@@ -28,7 +28,9 @@ from tamesu.core.pricing import samples_at_once
 from tamesu.core.usage import from_inspect, total_usage
 from tamesu.edge.backends.protocol import LogReading
 
-_PIECE = 100
+# Each piece parses the log's whole table of contents again; together its samples must fit into memory.
+_LEAST_PIECE, _MOST_PIECE = 100, 1_000
+_PIECE_BYTES = 2 * 1024 * 1024  # as they lie in the log, compressed
 _WORDS = frozenset({"yes", "no", "true", "false"})
 _LETTERS = frozenset({CORRECT, INCORRECT, PARTIAL, NOANSWER})
 _EXHAUSTED = re.compile(r"RetryError\(<Future at 0x[0-9a-f]+ state=finished raised (\w+)>\)")
@@ -90,8 +92,10 @@ class _CallCounts:
 
 
 def _samples(path: Path, keys: list[tuple[str | int, int]]) -> Iterator[EvalSample]:
-    for start in range(0, len(keys), _PIECE):
-        yield from read_eval_log_samples_by_id(str(path), keys[start : start + _PIECE])
+    average = 1 + path.stat().st_size // max(1, len(keys))
+    piece = min(_MOST_PIECE, max(_LEAST_PIECE, _PIECE_BYTES // average))
+    for start in range(0, len(keys), piece):
+        yield from read_eval_log_samples_by_id(str(path), keys[start : start + piece])
 
 
 def _evidence(
