@@ -51,7 +51,9 @@ def _roles(plan: EvalPlan) -> list[str]:
     lines = []
     for name, role in sorted(roles.items()):
         largest = role.largest_call_usd
-        price = "price not known" if role.price is None else "free" if not largest else f"up to {largest:.4f} USD a call"
+        price = (
+            "price not known" if role.price is None else "free" if not largest else f"up to {largest:.4f} USD a call"
+        )
         recorded = ", recorded" if role.provider == "replay" else ""
         lines.append(f"role {name}: {role.provider}/{role.model}{recorded}, {price}")
     return lines

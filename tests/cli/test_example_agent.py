@@ -28,4 +28,6 @@ def test_the_example_is_clean_once_its_image_is_pinned(tmp_path: Path) -> None:
 def test_the_plan_names_the_model_of_each_role(tmp_path: Path) -> None:
     project = agent_project(tmp_path / "agent", PINNED)
     lines = project.tamesu("plan", EVAL.name).out.splitlines()
-    assert [line for line in lines if line.startswith("role ")] == ["role grader: replay/careful-grader, recorded, free"]
+    assert [line for line in lines if line.startswith("role ")] == [
+        "role grader: replay/careful-grader, recorded, free"
+    ]

@@ -166,8 +166,9 @@ def test_a_log_cut_before_it_was_closed_fails_the_attempt_and_the_next_run_goes_
     done = forks.work_off(project, "execute", Strike(f"{EXECUTE}:close", "before", action="truncate"))
     assert [one.code for one in done] == WHOLE
     assert all("Traceback" not in one.err for one in done)
-    (line,) = done[1].out.splitlines()
-    assert "attempt 1 corrupt" in line
+    begun, ended = done[1].out.splitlines()
+    assert "attempt 1 asks 10 items" in begun
+    assert "attempt 1 corrupt" in ended
     checked = project.tamesu("status", "--check")
     assert checked.code == 1
     assert project.states() == {"partial": 1}

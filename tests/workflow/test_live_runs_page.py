@@ -10,7 +10,7 @@ import pytest
 import yaml
 
 from tests.live import Model, make
-from tests.projects import ROOT
+from tests.projects import ROOT, ShapesProject
 from tests.servers import ModelServer
 
 PAGE = (ROOT / "docs/live-runs.md").read_text()
@@ -33,8 +33,9 @@ def commands() -> list[list[str]]:
 def test_the_commands_and_the_files_of_the_page(tmp_path: Path) -> None:
     with ModelServer(models=("gpt-4o",)) as server:
         project = make(tmp_path / "p", server.url, [Model("openai", "gpt-4o")])
-        assert [words[0] for words in commands()] == ["lint", "plan", "preflight", "run"]
-        for words in commands():
+        asking = [words for words in commands() if words[0] != "new"]
+        assert [words[0] for words in asking] == ["lint", "plan", "preflight", "run"]
+        for words in asking:
             done = project.live(*words)
             assert done.code == 0, f"tamesu {words}\n{done.out}{done.err}"
         assert len(server.asked) == 3
@@ -52,3 +53,16 @@ def test_the_configuration_of_the_page_is_accepted(tmp_path: Path) -> None:
     assert [one["provider"] for one in yaml.safe_load(text)["endpoints"]] == ["openai", "vllm"]
     done = project.live("lint")
     assert done.code == 0, done.out + done.err
+
+
+def test_the_command_of_the_page_that_makes_an_eval(tmp_path: Path) -> None:
+    project = ShapesProject(tmp_path)
+    for step in (("case", "sums"), ("experiment", "adding")):
+        assert project.tamesu("new", *step).code == 0
+    (words,) = [words for words in commands() if words[0] == "new"]
+    named = {"EXPERIMENT/NAME": "adding/live", "MODEL": "gpt-4o"}
+    done = project.tamesu(*(named.get(word, word) for word in words))
+    assert done.code == 0, done.out + done.err
+    assert project.tamesu("activate", "live").code == 0
+    manifest = (tmp_path / "cases/sums/experiments/adding/evals/live/eval.yml").read_text()
+    assert "openai" in manifest and "gpt-4o" in manifest
