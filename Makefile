@@ -19,10 +19,10 @@ demo: $(VENV)/.installed
 	cd $(DEMO) && $(CURDIR)/$(BIN)/tamesu run
 
 test: $(VENV)/.installed
-	$(BIN)/python -m pytest -n $(JOBS) -m "not long and not docker"
+	$(BIN)/python -m pytest -n $(JOBS) --dist worksteal -m "not long and not docker"
 
 test-long: $(VENV)/.installed
-	$(BIN)/python -m pytest -n $(JOBS) -m long
+	$(BIN)/python -m pytest -n $(JOBS) --dist worksteal -m long
 
 check: $(VENV)/.installed
 	$(BIN)/ruff check .
@@ -49,4 +49,4 @@ clean:
 
 # Needs a Docker engine and TAMESU_TOOLCHAIN_IMAGE, a pinned image with a C compiler.
 test-docker: $(VENV)/.installed
-	$(BIN)/python -m pytest -n $(JOBS) --dist loadscope -m docker
+	$(BIN)/python -m pytest -n 4 --dist loadscope -m docker
