@@ -10,7 +10,6 @@ from typing import TYPE_CHECKING
 from tamesu.base.errors import (
     BudgetRefused,
     EvidenceError,
-    InvalidDocument,
     NotVisible,
     PaymentNeeded,
     PreflightFailed,
@@ -176,7 +175,7 @@ def _attempt(
     with nullcontext(list[LoadSummary]()) if preflight is None else preflight.sampled_load(spec) as load:
         try:
             fault = engine.execute(request)
-        except (Refused, StorageFull, UsageError, InvalidDocument) as error:
+        except (Refused, StorageFull, UsageError) as error:
             _close(project, engine, request, Fault(type(error).__name__, str(error)), images)
             raise
     return _close(project, engine, request, fault, images, next(iter(load), None))
