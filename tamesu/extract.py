@@ -34,6 +34,8 @@ _SUFFIXED = re.compile(r"[^\s=]*[^\s=./\\]\.[A-Za-z][A-Za-z0-9_+-]*")
 _FILES_WITHOUT_SUFFIX = frozenset({"makefile", "gnumakefile", "dockerfile", "containerfile", "rakefile", "gemfile"})
 _DOTTED_LANGUAGES = frozenset({"asp.net", "vb.net", "node.js", "vue.js", "react.js", "d3.js"})
 _LONGEST_PART = 255
+_LONGEST_NAME = 1024
+_MOST_LANGUAGES = 10
 
 
 @dataclass(frozen=True, slots=True)
@@ -126,7 +128,8 @@ def file_name_fault(name: str) -> str | None:
         (".." in parts, "leads out of its folder"),
         (name.startswith(("/", "\\", "~")) or re.match(r"[A-Za-z]:", name) is not None, "is absolute"),
         ("\\" in name, "holds a backslash"),
-        (name.endswith("/"), "names a folder"),
+        (parts[-1] in ("", "."), "names a folder"),
+        (len(name.encode("utf-8", "surrogatepass")) > _LONGEST_NAME, "is too long"),
         (any(len(part.encode("utf-8", "surrogatepass")) > _LONGEST_PART for part in parts), "is too long"),
     )
     return next((fault for found, fault in faults if found), None)
@@ -221,8 +224,9 @@ def _of_languages(blocks: Sequence[Block], languages: Sequence[str]) -> list[Blo
 def _what_is_there(blocks: Sequence[Block], languages: Sequence[str]) -> str:
     if not blocks:
         return "the answer holds no fenced code block"
-    there = ", ".join(dict.fromkeys(block.language[:40] for block in blocks))
-    return f"no block is {' or '.join(languages)}; there is {there}"
+    names = tuple(dict.fromkeys(block.language[:40] for block in blocks))
+    more = f" and {len(names) - _MOST_LANGUAGES} more" if len(names) > _MOST_LANGUAGES else ""
+    return f"no block is {' or '.join(languages)}; there is {', '.join(names[:_MOST_LANGUAGES])}{more}"
 
 
 def _shown(entry: str | re.Pattern[str] | None) -> str:
@@ -247,6 +251,8 @@ def _only(blocks: Sequence[Block]) -> Program | ExtractionFailed:
     if len({block.body for block in blocks}) > 1:
         return ExtractionFailed("several_candidates", f"different programs could be meant; {_lines(blocks)}")
     for block in blocks:
-        if block.file_fault is not None:
-            return ExtractionFailed("unsafe_file_name", f"{block.file!r} on line {block.line} {block.file_fault}")
+        fault = block.file_fault
+        if fault is not None:
+            name = (block.file or "")[:_LONGEST_PART]
+            return ExtractionFailed("unsafe_file_name", f"{name!r} on line {block.line} {fault}")
     return Program(blocks[0].body, blocks[0])

@@ -46,6 +46,8 @@ def _end(attempts: Sequence[AttemptRecord]) -> str:
     last = max(attempts, key=lambda attempt: attempt.attempt, default=None)
     if last is None or last.state not in _ENDS:
         return ""
+    if last.state == "died" and last.error is not None and last.adopted is None:
+        return f"attempt {last.attempt} broke off ({last.error.type}: {last.error.message}), "
     times = {"started": _short(last.started), "ended": _short(last.ended)}
     return f"{_ENDS[last.state].format(number=last.attempt, **times)}, "
 

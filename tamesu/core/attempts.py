@@ -10,7 +10,7 @@ from types import MappingProxyType
 
 from tamesu.base.model.evidence import AttemptRecord, AttemptState, SampleEvidence
 from tamesu.base.model.plan import RunSpec
-from tamesu.core.pricing import run_sample_cost, unstated_calls
+from tamesu.core.pricing import known_sample_cost, unstated_calls
 from tamesu.core.verdict import item_verdict
 
 _NO_CALLS: Mapping[str, int] = MappingProxyType({})
@@ -84,7 +84,7 @@ def close_attempt(
     )
     apart = of_roles.total() if spec.rented else 0  # what one's own model costs by the clock, another costs by the call
     at_once = samples_at_once or spec.concurrency
-    costs = (run_sample_cost(spec, sample, at_once) or 0.0 for sample in samples)
+    costs = (known_sample_cost(spec, sample, at_once) for sample in samples)
     return Closing(
         state=state,
         used=_in_order(asked, used),

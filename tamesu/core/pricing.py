@@ -92,14 +92,29 @@ def run_sample_cost(spec: RunSpec, sample: SampleEvidence, at_once: float) -> fl
     """
     if not spec.roles:
         return sample_cost(spec.price, sample, at_once)
-    prices = token_prices(spec)
-    costs = [_share_cost(prices.get(model, spec.price), share) for model, share in sample.shares.items()]
-    if spec.rented:
-        costs.append(sample_cost(spec.price, sample, at_once))
+    costs = _costs_by_model(spec, sample, at_once)
     known = [cost for cost in costs if cost is not None]
-    if len(known) < len(costs) or sample.usage_problem is not None or None in prices.values():
+    if len(known) < len(costs) or sample.usage_problem is not None or None in token_prices(spec).values():
         return None
     return round(math.fsum(known), 9)
+
+
+def known_sample_cost(spec: RunSpec, sample: SampleEvidence, at_once: float) -> float:
+    """Return what is known of a sample's cost in US dollars: a model that stated no usage hides no other one's.
+
+    Nothing of a sample whose usage cannot be, as all of it is charged at its exposure.
+    """
+    if not spec.roles:
+        return sample_cost(spec.price, sample, at_once) or 0.0
+    if sample.usage_problem is not None:
+        return 0.0
+    return round(math.fsum(cost or 0.0 for cost in _costs_by_model(spec, sample, at_once)), 9)
+
+
+def _costs_by_model(spec: RunSpec, sample: SampleEvidence, at_once: float) -> list[float | None]:
+    prices = token_prices(spec)
+    costs = [_share_cost(prices.get(model, spec.price), share) for model, share in sample.shares.items()]
+    return [*costs, sample_cost(spec.price, sample, at_once)] if spec.rented else costs
 
 
 def token_prices(spec: RunSpec) -> Mapping[str, Price | None]:

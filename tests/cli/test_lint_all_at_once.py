@@ -84,7 +84,7 @@ def test_an_element_of_a_list_is_left_out_alone(shapes: ShapesProject, call: Cal
     [
         pytest.param((swap("evaluation:\n", "evalution:\n"),), id="evaluation-misspelt"),
         pytest.param((swap("evaluation:\n", "judging-block:\n"),), id="evaluation-by-another-name"),
-        pytest.param((swap("    review: render\n", "    review: [render]\n"),), id="review-role"),
+        pytest.param((swap("    review: render\n", "    review: {role: render}\n"),), id="review-role"),
         pytest.param((swap("task: artifact_bundle\n", "task: artefact\n"),), id="task"),
         pytest.param((swap("backend: inspect", "backend: inspct"),), id="backend"),
         pytest.param((swap("parameters: {max_tokens", "params: {max_tokens"),), id="parameters"),

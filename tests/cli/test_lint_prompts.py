@@ -6,7 +6,7 @@ import pytest
 
 from tests.cli.calling import Caller
 from tests.cli.lint_cases import SYSTEM, findings, swap, write
-from tests.projects import EXPERIMENT, ShapesProject
+from tests.projects import EXPERIMENT, ITEMS, ShapesProject
 
 
 @pytest.mark.parametrize("mark", ["{{ item.input }}", "{{item.id}}", "{% if x %}"])
@@ -15,6 +15,7 @@ def test_a_literal_prompt_with_braces_is_a_warning_at_its_line(mark: str, shapes
     prompt = EXPERIMENT / "prompts/terse.md"
     write(prompt, f"Draw this.\nIt is {mark}.\n")(shapes)
     swap("prompts/terse.md.j2", "prompts/terse.md")(shapes)
+    swap(f"ids: [{', '.join(ITEMS)}]", f"ids: [{ITEMS[0]}]")(shapes)  # a prompt without variables suits one item
     done = call(shapes, "lint")
     assert done.code == 0
     (found,) = findings(done.out.rpartition("1 eval(s)")[0])

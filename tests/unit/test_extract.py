@@ -253,6 +253,30 @@ def test_blocks_that_were_written_are_read_back(
     assert [(block.info, block.body, block.line, block.closed) for block in code_blocks(text)] == expected
 
 
+def test_what_a_failure_tells_stays_short_however_long_the_answer() -> None:
+    languages = "".join(f"```l{number}\nx\n```\n" for number in range(1000))
+    failed = pick_program(languages, languages=("c",))
+    assert isinstance(failed, ExtractionFailed)
+    assert failed.detail == f"no block is c; there is {', '.join(f'l{n}' for n in range(10))} and 990 more"
+    named = pick_program(f"```c {'a/' * 100_000}main.c\nint main(void);\n```\n", languages=("c",))
+    assert isinstance(named, ExtractionFailed)
+    assert (named.reason, len(named.detail) < 400) == ("unsafe_file_name", True)
+
+
+@pytest.mark.parametrize(
+    ("name", "fault"),
+    [
+        ("a/" * 511 + "bc", None),
+        ("a/" * 511 + "bcd", "is too long"),
+        ("src/.", "names a folder"),
+        ("./", "names a folder"),
+        ("./main.c", None),
+    ],
+)
+def test_a_name_is_no_folder_and_no_longer_than_any_system_takes(name: str, fault: str | None) -> None:
+    assert file_name_fault(name) == fault
+
+
 @given(st.text())
 def test_any_name_is_judged(name: str) -> None:
     fault = file_name_fault(name)

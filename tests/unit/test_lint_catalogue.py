@@ -28,6 +28,7 @@ ELSEWHERE = {
     "parameter/not-sent": "tests/cli/test_lint_scopes.py",
     "parameter/unknown": "tests/cli/test_lint_scopes.py",
     "replay/no-answer": "tests/cli/test_lint_scopes.py",
+    "replay/same-prompt": "tests/cli/test_replay_prompts.py",
 }
 # Keywords that no schema uses today; their messages exist for the day that one does.
 UNUSED_KEYWORDS = {"schema/exclusiveMaximum", "schema/maxItems"}

@@ -10,7 +10,7 @@ from tamesu.base.model.evidence import ModelShare, SampleEvidence, SampleScore, 
 from tamesu.base.model.plan import Price, RoleRun, RunSpec
 from tamesu.base.model.wire import ModelCalls, WireReply, WireRequest
 from tamesu.core.attempts import close_attempt
-from tamesu.core.pricing import run_sample_cost, unstated_calls
+from tamesu.core.pricing import known_sample_cost, run_sample_cost, unstated_calls
 from tamesu.core.roles import as_run, models_of
 from tamesu.core.verdict import item_verdict
 from tamesu.core.wire import check_wire, unanswered_calls, unanswered_role_calls
@@ -101,6 +101,15 @@ class TestCost:
     )
     def test_what_is_not_known_is_never_zero(self, graded: RunSpec, cost: None) -> None:
         assert run_sample_cost(graded, sample(THOUSAND, None, silent=1), 1) is cost
+
+    def test_a_grader_without_usage_hides_nothing_that_the_answer_cost(self) -> None:
+        """The budget counts what is known, and the silent call at its upper bound besides."""
+        graded, silent = spec(OWN, 0.01, role()), sample(THOUSAND, None, silent=1)
+        assert known_sample_cost(graded, silent, 1) == pytest.approx(0.0014)
+        closing = close_attempt(graded, ("a",), [silent], "finished", in_flight_known=True)
+        assert (closing.spent_usd, closing.lost_usd) == (pytest.approx(0.0014), pytest.approx(0.02))
+        impossible = replace(silent, usage_problem="input -5")
+        assert known_sample_cost(graded, impossible, 1) == 0.0
 
     def test_only_paid_models_must_state_usage(self) -> None:
         silent = sample(THOUSAND, None, silent=2)

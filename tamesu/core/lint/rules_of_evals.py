@@ -203,6 +203,11 @@ EVAL_RULES: dict[str, tuple[str, str, str]] = {
         "An answer would be missing in the middle of a run.",
         "Correct the line that the message names.",
     ),
+    "replay/same-prompt": (
+        "Two items of a replayed arm whose rendered prompts are equal.",
+        "A recorded answer is found by the prompt, so one item would be given the other's.",
+        "Let the prompt print what tells them apart, or take one of them out.",
+    ),
     "review/no-role": (
         "`human_review` without an artifact that people look at.",
         "There would be nothing to review.",

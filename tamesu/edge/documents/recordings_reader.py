@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 from tamesu.base.model.manifest import Eval
-from tamesu.base.model.plan import RunSpec
+from tamesu.base.model.plan import Message, RunSpec
 from tamesu.core.lint import Remark
 from tamesu.core.matrix import Matrix
 from tamesu.core.roles import as_run
@@ -32,6 +32,7 @@ def answer_remarks(reading: Reading, evaluation: Eval, runs: Matrix) -> Iterator
     if sum(len(spec.items) for spec in replayed) > _MOST_LOOKUPS:
         replayed = [spec for spec in replayed if spec.repetition == 1]
     yield from _lacking_roles(reading, runs)
+    yield from _same_prompts(evaluation, runs)
     numbers = {(entry.provider, entry.model): number for number, entry in enumerate(evaluation.models)}
     for spec in replayed:
         lacking = _lacking(reading, spec)
@@ -41,6 +42,20 @@ def answer_remarks(reading: Reading, evaluation: Eval, runs: Matrix) -> Iterator
             message = f"no answer is recorded for {which}"
             fix = "record them, or correct the names in the recordings"
             yield Remark(("runs", numbers[spec.provider, spec.model]), "replay/no-answer", message, fix, "warning")
+
+
+def _same_prompts(evaluation: Eval, runs: Matrix) -> Iterator[Remark]:
+    """Yield an error for each replayed arm with two items that render to the same prompt: it names the item."""
+    replayed = {spec.arm for spec in runs.runs if spec.recordings is not None}
+    for number, arm in enumerate(evaluation.arms):
+        seen: dict[tuple[Message, ...], str] = {}
+        for sample in runs.datasets[arm.id].samples if arm.id in replayed else ():
+            other = seen.setdefault(sample.messages, sample.item)
+            if other != sample.item:
+                message = f"items '{other}' and '{sample.item}' render to the same prompt, which replay knows items by"
+                fix = "let the prompt tell them apart, or take one of them out"
+                yield Remark(("arms", number), "replay/same-prompt", message, fix)
+                break
 
 
 def _lacking_roles(reading: Reading, runs: Matrix) -> Iterator[Remark]:

@@ -21,7 +21,7 @@ from tamesu.base.errors import ImpossibleUsage
 from tamesu.base.model.evidence import Usage
 from tamesu.base.model.plan import RunSpec
 from tamesu.base.model.progress import CallsEnded, ItemEnded
-from tamesu.core.pricing import run_sample_cost, token_prices, usage_cost
+from tamesu.core.pricing import known_sample_cost, token_prices, usage_cost
 from tamesu.core.usage import total_usage
 from tamesu.core.verdict import item_verdict
 from tamesu.edge.backends.inspect.logs import model_usage, sample_evidence
@@ -57,9 +57,7 @@ class _Watch:
         sample = sample_evidence(data.sample)
         if sample.interrupted or sample.in_flight:
             return
-        cost = run_sample_cost(self._spec, sample, self._spec.concurrency)
-        if cost is not None:
-            self._known.append(cost)
+        self._known.append(known_sample_cost(self._spec, sample, self._spec.concurrency))
         failed = item_verdict(self._spec, sample).state == "failed"
         ended = ItemEnded(_now(), self._spec.run_id, self._attempt, sample.item, failed, self._cost())
         tell_progress(self._file, ended)

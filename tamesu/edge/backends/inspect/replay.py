@@ -65,7 +65,8 @@ class ReplayAPI(ModelAPI):
         super().__init__(model_name, base_url, api_key, [], config)
         self._cell = Cell(model_name, arm, repetition)
         self._recordings = parse_recordings(Path(recordings).read_bytes(), recordings)
-        self._items = _items_by_prompt(Path(dataset).read_bytes())
+        # What a role is asked is no item's prompt, so items may share one.
+        self._items = _items_by_prompt(Path(dataset).read_bytes()) if for_role is None else {}
         self._calls = calls
         self._role = for_role
         self._asked: Counter[str] = Counter()

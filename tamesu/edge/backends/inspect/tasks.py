@@ -98,6 +98,10 @@ def bind_scorers(spec: RunSpec, task: Task, staging: Path) -> list[Scorer]:
     return [_bound(scorer, staging, purse) for scorer in scorers]
 
 
+class ScorerExited(RuntimeError):
+    """A scorer called `sys.exit`, which fails its item and no other one."""
+
+
 class _Purse:
     """What the scorers of a sample may cost, in US dollars: the limit, less what earlier scorers of it cost."""
 
@@ -120,6 +124,10 @@ def _bound(scorer: Scorer, staging: Path, purse: _Purse) -> Scorer:
     async def score(state: TaskState, target: Target) -> Score | None:
         sample = str(state.sample_id)
         with bound_staging(staging, sample), purse.opened(sample):
-            return await scorer(state, target)
+            try:
+                return await scorer(state, target)
+            except SystemExit as error:
+                # It would end the whole attempt, and every later one at the same item.
+                raise ScorerExited(f"a scorer ended the process (exit code {error.code}); return a score") from error
 
     return score
