@@ -47,6 +47,7 @@ from tamesu.stages.trust import noted_trust
 _VISIBLE_SECONDS = 5.0
 _POLL_SECONDS = 0.1
 _LATEST_SECONDS = 900
+_TASK_ENDED_IT = "SystemExit"
 
 
 @dataclass(frozen=True, slots=True)
@@ -127,6 +128,9 @@ def close(
     backend.remove_survivors(request)
     closed = _visible_log(project, backend, request, ended_well=survived and fault is None)
     ended = _judged(backend, request, closed, survived)
+    if fault is not None and fault.type == _TASK_ENDED_IT and ended.verdict.state == "died":
+        # nobody else did, and it would do so again: it uses up a try of everything that was asked
+        ended = replace(ended, verdict=replace(ended.verdict, used=request.asked))
     record = replace(
         _record(request, closed, ended),
         started=_started(project, request),

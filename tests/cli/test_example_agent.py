@@ -31,3 +31,20 @@ def test_the_plan_names_the_model_of_each_role(tmp_path: Path) -> None:
     assert [line for line in lines if line.startswith("role ")] == [
         "role grader: replay/careful-grader, recorded, free"
     ]
+
+
+def test_a_role_that_no_source_names_is_a_warning(tmp_path: Path) -> None:
+    project = agent_project(tmp_path / "agent", PINNED)
+    project.edit(EVAL / "eval.yml", "    grader:\n", "    critic:\n")
+    (line,) = project.tamesu("lint").out.splitlines()[:-1]
+    assert "warning role/unused no declared source names the role 'critic', so nothing may ask it" in line
+
+
+def test_a_grading_scorer_without_any_role_is_a_warning(tmp_path: Path) -> None:
+    """Inspect would ask the model under test, which would grade its own answers."""
+    project = agent_project(tmp_path / "agent", PINNED)
+    text = project.path(EVAL / "eval.yml").read_text()
+    head, _, rest = text.partition("  model_roles:\n")
+    project.path(EVAL / "eval.yml").write_text(head + rest[rest.index("  inspect:") :])
+    (line,) = project.tamesu("lint").out.splitlines()[:-1]
+    assert "warning role/no-grader the task grades by `model_graded…` and no role is declared" in line

@@ -223,6 +223,16 @@ EVAL_RULES: dict[str, tuple[str, str, str]] = {
         "It becomes part of file names and of lines that people read.",
         "Use lowercase letters, digits, `-` and `_`, at most 40.",
     ),
+    "role/no-grader": (
+        "A task uses one of Inspect's `model_graded_…` scorers, and no role is declared.",
+        "Inspect then asks the model under test, which would grade its own answers.",
+        "Declare `model_roles: {grader: …}`, or judge with code.",
+    ),
+    "role/unused": (
+        "A role in `model_roles` whose name stands in no declared source.",
+        "A misspelled role is never asked: Inspect answers with the model under test instead.",
+        "Write the name as the task does, or remove the role.",
+    ),
     "rubric/no-code": (
         "A dimension of a rubric whose `reason_codes` is empty.",
         "A fail is recorded with its reason, and there would be none to choose.",

@@ -16,6 +16,7 @@ from tamesu.edge.documents.images.lock_file import lock_path
 from tamesu.edge.documents.images.reader import LockableImage, ReadImages, read_images
 from tamesu.edge.documents.images.survey import Declared
 from tamesu.edge.documents.reading import Reading
+from tamesu.edge.documents.role_names import check_role_names
 from tamesu.edge.documents.sandboxes import sandbox_files
 from tamesu.edge.documents.source_files import files_below, is_folder, source_like
 
@@ -47,6 +48,7 @@ def read_sources(reading: Reading, document: Document, execution: dict[str, Any]
     folders = frozenset((*generation.folders, *scoring.folders))
     named = frozenset((*generation.named, *scoring.named, task))
     check_approval(reading, document, execution, files | {task})
+    check_role_names(reading, document, execution, files | {task})
     sandbox = sandbox_files(reading, document, execution, task, files | {task})
     every = Declared(files | {task}, folders, named, task, sandbox.compose, sandbox.foreign)
     read = read_images(reading, every, root, bool(execution.get("allow_mutable_images")))
