@@ -21,7 +21,7 @@ MAX_INGEST_BYTES = 1_000_000_000
 MAX_DECISION_SECONDS = 60.0
 MAX_REPORT_BYTES = 20_000_000
 MAX_RUN_SECONDS = 3_600.0
-VERBS = ("freeze", "execute", "ingest", "metrics", "report", "rescore")
+VERBS = ("freeze", "execute", "ingest", "metrics", "report")
 
 
 def watch(run: Command) -> tuple[dict[str, float], dict[str, int]]:
@@ -64,11 +64,8 @@ def test_a_run_of_twenty_thousand_items(tmp_path: Path, launcher: Launcher) -> N
     assert project.states() == {"banked": 1}
     assert len(project.calls()) == ITEMS
 
-    # a run is ingested by the process that asked the models; another one shows what ingestion takes by itself
-    _, peaks = watch(launcher.start(project, sys.executable, "-m", "tamesu", "rescore"))
-    print("peak MB of ingestion alone", round(peaks["rescore"] / 1e6))
-    assert peaks["rescore"] < MAX_INGEST_BYTES
-    assert project.states() == {"banked": 1}
+    # a run is ingested by the process that asked the models, so this bounds both together
+    assert max(peaks["execute"], peaks["ingest"]) < MAX_INGEST_BYTES
     began = time.monotonic()
     assert project.tamesu("plan").code == 0
     decision = time.monotonic() - began
