@@ -3,7 +3,7 @@ PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
 DEMO := build/demo/shapes
-JOBS ?= 3
+JOBS ?= 4
 
 .PHONY: demo test test-long test-docker check bench lock docs clean
 
@@ -49,4 +49,4 @@ clean:
 
 # Needs a Docker engine and TAMESU_TOOLCHAIN_IMAGE, a pinned image with a C compiler.
 test-docker: $(VENV)/.installed
-	$(BIN)/python -m pytest -n 4 --dist loadscope -m docker
+	$(BIN)/python -m pytest -n $(JOBS) --dist loadscope -m docker

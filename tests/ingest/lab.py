@@ -241,9 +241,12 @@ def _work_off(root: str, stages: Sequence[str], again: bool, before: Callable[[]
     from tamesu.cli.main import cli
     from tamesu.core.planning import Grouping, Retries
     from tamesu.edge.store.paths import Project
+    from tamesu.stages import execute
     from tamesu.stages.plan_file import save_plan
     from tamesu.stages.workflow import make_workflow_plan
 
+    if "ingest" not in stages:  # left as by a death before what was executed is ingested
+        execute._ingest_at_once = lambda *_: None
     os.chdir(root)
     if before is not None:
         before()
