@@ -11,8 +11,8 @@ from tamesu.cli.plumbing import done, opened, plan_option, receipt_option
 from tamesu.cli.session import project_here
 from tamesu.edge.documents.eval_reader import read_eval
 from tamesu.stages.freeze import freeze_run
+from tamesu.stages.launch_order import launch_order
 from tamesu.stages.plan import valid
-from tamesu.stages.plan_file import launch_order
 
 
 @click.command(hidden=True)

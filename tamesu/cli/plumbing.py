@@ -11,7 +11,8 @@ from tamesu.base.model.workflow import PlannedLaunch, WorkflowPlan
 from tamesu.cli.session import project_here, say, warn
 from tamesu.edge.store.files import write_atomic
 from tamesu.stages.execute import execute_launch, ingest_launch
-from tamesu.stages.plan_file import find_launch, launch_order, load_plan
+from tamesu.stages.launch_order import launch_order
+from tamesu.stages.plan_file import find_launch, load_plan
 
 plan_option = click.option("--plan", "plan_file", required=True, type=click.Path(path_type=Path))
 receipt_option = click.option("--receipt", required=True, type=click.Path(path_type=Path))

@@ -7,13 +7,9 @@ from pathlib import Path
 import msgspec
 
 from tamesu.base.errors import ChangedSincePlan, UsageError
-from tamesu.base.model.manifest import EvalRef
 from tamesu.base.model.workflow import PlannedLaunch, WorkflowPlan
-from tamesu.core.planning import Retries
 from tamesu.edge.store.files import write_atomic
 from tamesu.edge.store.paths import Project
-from tamesu.stages.attempts import Invocation
-from tamesu.stages.execute import LaunchOrder
 
 
 def save_plan(project: Project, plan: WorkflowPlan) -> Path:
@@ -39,16 +35,3 @@ def find_launch(plan: WorkflowPlan, launch_id: str) -> PlannedLaunch:
         if launch.id == launch_id:
             return launch
     raise ChangedSincePlan(f"launch {launch_id} is not in the plan; start again")
-
-
-def launch_order(plan: WorkflowPlan, launch: PlannedLaunch) -> LaunchOrder:
-    """Return the order that execute and ingest work off."""
-    case, experiment, name = launch.eval.split("/")
-    return LaunchOrder(
-        id=launch.id,
-        ref=EvalRef(case, experiment, name),
-        runs=launch.runs,
-        payer=Invocation(plan.invocation, plan.pay_usd, launch.budget_usd),
-        retries=Retries.AGAIN if plan.again else Retries.BOUNDED,
-        trusted=plan.trusted,
-    )

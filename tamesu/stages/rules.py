@@ -12,11 +12,9 @@ from typing import Any
 
 from tamesu.base.errors import UsageError
 from tamesu.base.model.workflow import PlannedEval, PlannedLaunch, PlannedRun, WorkflowPlan
-from tamesu.core.planning import Grouping, Retries
 from tamesu.edge.store.locks import Presence
-from tamesu.edge.store.paths import find_project
+from tamesu.edge.store.paths import Project, find_project
 from tamesu.stages.plan_file import load_plan, save_plan
-from tamesu.stages.workflow import make_workflow_plan
 
 PLAN_VARIABLE = "TAMESU_PLAN"
 RECEIPTS = ".tamesu/receipts"
@@ -130,10 +128,18 @@ def rules_view(config: Mapping[str, object]) -> RulesView:
     presence = Presence(project.lock("invocations"))
     if presence.alone():
         presence.note(os.getpid())
-    plan = make_workflow_plan(project, project.refs(), Grouping.SINGLE, Retries.BOUNDED, _ceiling(config))
+    plan = _planned(project, _ceiling(config))
     plan_file = str(save_plan(project, plan))
     os.environ[PLAN_VARIABLE] = plan_file
     return _view(plan, plan_file, presence)
+
+
+def _planned(project: Project, ceiling: float | None) -> WorkflowPlan:
+    # what plans reads every kind of file; with a plan that was handed on it is not imported
+    from tamesu.core.planning import Grouping, Retries
+    from tamesu.stages.workflow import make_workflow_plan
+
+    return make_workflow_plan(project, project.refs(), Grouping.SINGLE, Retries.BOUNDED, ceiling)
 
 
 def _ceiling(config: Mapping[str, object]) -> float | None:
