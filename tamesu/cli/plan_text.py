@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from itertools import groupby
 
-from tamesu.base.model.plan import EvalPlan, FoundRun, Slot, SlotState, Stray
+from tamesu.base.model.plan import EvalPlan, FoundRun, RoleRun, Slot, SlotState, Stray, is_paid, is_rented
 from tamesu.base.model.sizing import Forecast, Pace, Precision, Sizing
 from tamesu.cli.session import say
 from tamesu.cli.tables import show_table
@@ -48,15 +48,22 @@ def show_plan(planned: Planned, sizing: Sizing, full_prompts: str) -> None:
 def _roles(plan: EvalPlan) -> list[str]:
     """Return a line per role: which model it is, and what a call of it may cost at most."""
     roles = {role.role: role for slot in plan.slots for role in slot.spec.roles}
-    lines = []
-    for name, role in sorted(roles.items()):
-        largest = role.largest_call_usd
-        price = (
-            "price not known" if role.price is None else "free" if not largest else f"up to {largest:.4f} USD a call"
-        )
-        recorded = ", recorded" if role.provider == "replay" else ""
-        lines.append(f"role {name}: {role.provider}/{role.model}{recorded}, {price}")
-    return lines
+    return [
+        f"role {name}: {role.provider}/{role.model}{', recorded' if role.provider == 'replay' else ''}, "
+        f"{_role_price(role)}"
+        for name, role in sorted(roles.items())
+    ]
+
+
+def _role_price(role: RoleRun) -> str:
+    if role.price is None:
+        return "price not known"
+    if not is_paid(role.price):
+        return "free"
+    if is_rented(role.price):
+        return "rented by the hour"
+    largest = role.largest_call_usd
+    return "nothing bounds what a call costs" if largest is None else f"up to {largest:.4f} USD a call"
 
 
 def show_overview(planned: Sequence[Planned]) -> None:

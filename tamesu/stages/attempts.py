@@ -128,7 +128,7 @@ def close(
     backend.remove_survivors(request)
     closed = _visible_log(project, backend, request, ended_well=survived and fault is None)
     ended = _judged(backend, request, closed, survived)
-    if fault is not None and fault.type == _TASK_ENDED_IT and ended.verdict.state == "died":
+    if fault is not None and fault.type == _TASK_ENDED_IT and closed.path is not None:
         # nobody else did, and it would do so again: it uses up a try of everything that was asked
         ended = replace(ended, verdict=replace(ended.verdict, used=request.asked))
     record = replace(

@@ -37,7 +37,7 @@ def test_a_role_that_no_source_names_is_a_warning(tmp_path: Path) -> None:
     project = agent_project(tmp_path / "agent", PINNED)
     project.edit(EVAL / "eval.yml", "    grader:\n", "    critic:\n")
     (line,) = project.tamesu("lint").out.splitlines()[:-1]
-    assert "warning role/unused no declared source names the role 'critic', so nothing may ask it" in line
+    assert "warning role/unused no declared source names the role 'critic', so perhaps nothing asks it" in line
 
 
 def test_a_grading_scorer_without_any_role_is_a_warning(tmp_path: Path) -> None:
@@ -48,3 +48,18 @@ def test_a_grading_scorer_without_any_role_is_a_warning(tmp_path: Path) -> None:
     project.path(EVAL / "eval.yml").write_text(head + rest[rest.index("  inspect:") :])
     (line,) = project.tamesu("lint").out.splitlines()[:-1]
     assert "warning role/no-grader the task grades by `model_graded…` and no role is declared" in line
+
+
+def test_the_plan_calls_no_role_free_that_may_cost_something(tmp_path: Path) -> None:
+    """A paid model whose calls nothing bounds has no figure, and no figure is not zero."""
+    project = agent_project(tmp_path / "agent", PINNED)
+    project.pay()
+
+    def told() -> str:
+        (line,) = [one for one in project.tamesu("plan", EVAL.name).out.splitlines() if one.startswith("role ")]
+        return line.rpartition(", ")[2]
+
+    bounded = told()
+    assert bounded.startswith("up to ") and bounded.endswith(" USD a call") and "0.0000" not in bounded
+    project.edit(EVAL / "eval.yml", "parameters: {max_tokens: 400, temperature: 0, ", "parameters: {temperature: 0, ")
+    assert told() == "nothing bounds what a call costs"

@@ -257,3 +257,25 @@ def everything(project: ShapesProject) -> dict[str, bytes]:
     files = [path for path in project.root.rglob("*") if path.is_file()]
     names = {path.relative_to(project.root): path for path in files}
     return {name.as_posix(): path.read_bytes() for name, path in names.items() if name.parts[0] != ".tamesu"}
+
+
+def refuse_every_log() -> None:
+    import tamesu.edge.backends.inspect.adapter
+
+    def check(*_arguments: object) -> None:
+        raise LogRefused("x.eval: was altered")
+
+    tamesu.edge.backends.inspect.adapter.InspectBackend.check_identity = check  # type: ignore[assignment]
+
+
+def test_a_log_that_is_refused_at_once_is_told_by_the_job_that_ingests(tmp_path: Path) -> None:
+    """The process that executed a run ingests it; what that refuses ends no other run, and is told once."""
+    project = lab(tmp_path / "lab", ITEMS)
+    assert work_off(project, "freeze").error is None
+    worked = work_off(project, before=refuse_every_log)
+    assert worked.error == "LogRefused: x.eval: was altered"
+    assert "attempt 1 finished, 2/2 items good" in worked.told
+    assert attempt(project)["state"] == "finished"
+    assert not (the_run(project) / "run.yml").exists()
+    assert work_off(project).error is None
+    assert project.states() == {"banked": 1}

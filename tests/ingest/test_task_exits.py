@@ -31,3 +31,19 @@ def test_a_solver_that_exits_is_asked_max_attempts_times(tmp_path: Path) -> None
     assert [attempt(project, number)["error"]["type"] for number in (1, 2)] == ["SystemExit"] * 2
     assert "b" in attempt(project, 1)["used"] and "b" in attempt(project, 2)["used"]
     assert result(project, "b")["state"] == "failed"
+
+
+def test_it_does_where_no_sample_was_written_either(tmp_path: Path) -> None:
+    project = lab(tmp_path / "lab", {"b": turn()}, task=LEAVING, changes={"defaults": {"max_attempts": 2}})
+    for _ in range(4):
+        assert work_off(project).error is None
+    assert asked(project) == ["b", "b"]
+    assert [attempt(project, number)["used"] for number in (1, 2)] == [["b"], ["b"]]
+
+
+def test_a_module_that_exits_at_its_import_asked_nothing_and_uses_up_no_try(tmp_path: Path) -> None:
+    task = TASK.replace("VALUES = {", "raise SystemExit(3)\n\nVALUES = {", 1)
+    project = lab(tmp_path / "lab", {"b": turn()}, task=task)
+    assert work_off(project).error is None
+    assert asked(project) == []
+    assert (attempt(project)["state"], attempt(project)["used"]) == ("faulted", [])

@@ -7,6 +7,7 @@ from base64 import b64decode
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from markupsafe import Markup
 
 from tamesu.core.report.exhibits import (
     MOST_RECORDING_BYTES,
@@ -85,6 +86,7 @@ def test_pictures_alone_are_renders_and_anything_else_is_an_output() -> None:
 def test_any_bytes_are_shown_in_bounds_and_without_markup(content: bytes) -> None:
     shown = str(text_exhibit("r", content).text)
     assert "<" not in shown and ">" not in shown and "\0" not in shown
+    assert len(Markup(shown).unescape()) <= 4 * MOST_TEXT, "a tab becomes up to four spaces"
     shown.encode("utf-8")
     recording_exhibit("r", "audio", content, "p", ROOM)
     picture_exhibit("r", content)

@@ -29,7 +29,7 @@ def check_role_names(reading: Reading, document: Document, execution: dict[str, 
     for name in roles:
         named = f'"{name}"' in text or f"'{name}'" in text or (name == _GRADER and _GRADING in text)
         if not named:
-            message = f"no declared source names the role '{name}', so nothing may ask it"
+            message = f"no declared source names the role '{name}', so perhaps nothing asks it"
             fix = "write the role's name as the task does; what it asks instead falls back to the model under test"
             reading.note(document, ("execution", "model_roles", name), "role/unused", message, fix, "warning")
 
