@@ -6,11 +6,13 @@ from collections.abc import Mapping, Sequence
 from dataclasses import replace
 
 from tamesu.base.model.evidence import Balance, Fault, ItemResult, Outcome, ScoreRecord, Usage
+from tamesu.base.model.judgement import Answer, ItemJudged, ReviewRecord
 from tamesu.base.model.manifest import (
     Acceptance,
     ArtifactPolicy,
     Dataset,
     Defaults,
+    Dimension,
     Eval,
     EvalRef,
     Execution,
@@ -24,10 +26,11 @@ from tamesu.base.model.manifest import (
 from tamesu.base.model.plan import Identity, Price, RunSpec, SlotState
 from tamesu.core.report.summary import EvalSummary, summarise
 from tamesu.core.rows import SlotEvidence
+from tamesu.core.votes import seen_of
 
 REF = EvalRef("case", "experiment", "eval")
 EVIDENCE = "0123456789abcdef" * 4
-RUBRIC = Rubric("rubric.yml", "visual", ("legible",), "0" * 64)
+RUBRIC = Rubric("rubric.yml", "visual", (Dimension("legible", "Can it be read?", ("blurred",)),), "0" * 64)
 POLICY = Policy(
     mechanical=(MechanicalCheck("works"),),
     human_rubric=None,
@@ -138,6 +141,28 @@ def scored_slot(scores: Mapping[str, float | None], **options: object) -> SlotEv
         make_failure(spec, item) if score is None else make_result(spec, item, score) for item, score in scores.items()
     ]
     return make_slot(spec, results)
+
+
+def make_review(slot: SlotEvidence, item: str, passed: bool, reviewer: str = "ada", **options: object) -> ReviewRecord:
+    """What one person said of an item as it is; options replace fields of the record."""
+    review = ReviewRecord(
+        reviewer=reviewer,
+        time="2026-03-01T10:00:00Z",
+        pack="pack-1",
+        run_id=slot.spec.run_id,
+        item=item,
+        seen=seen_of(slot.results[item]),
+        rubric=RUBRIC.digest,
+        answers={"legible": Answer(True) if passed else Answer(False, "blurred")},
+    )
+    return replace(review, **options)  # type: ignore[arg-type]
+
+
+def reviewed(slot: SlotEvidence, *reviews: ReviewRecord) -> SlotEvidence:
+    """The slot with these reviews and no others."""
+    items = dict.fromkeys(review.item for review in reviews)
+    judged = {item: ItemJudged(tuple(one for one in reviews if one.item == item)) for item in items}
+    return replace(slot, judged=judged)
 
 
 def make_eval(policy: Policy = POLICY, name: str = "An evaluation") -> Eval:

@@ -3,25 +3,36 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from typing import Literal
 
 from tamesu.base.errors import EvidenceError
 from tamesu.base.model.evidence import AnswerState, ItemResult, Usage
+from tamesu.base.model.judgement import NOTHING_JUDGED, ItemJudged
 from tamesu.base.model.manifest import MechanicalCheck, Policy
 from tamesu.base.model.plan import RunSpec, SlotState
+from tamesu.core.votes import (
+    NO_REVIEW,
+    HumanVerdict,
+    JudgeVerdict,
+    ReviewState,
+    human_verdict,
+    judge_digest,
+    judge_verdict,
+    seen_of,
+)
 
 RowState = Literal["complete", "failed", "owed"]
-ReviewState = Literal["owed", "none"]
 
 
 @dataclass(frozen=True, slots=True)
 class SlotEvidence:
-    """One planned run, where it stands, and its item results by item ID."""
+    """One planned run, where it stands, and by item ID its results and what was said of them."""
 
     spec: RunSpec
     state: SlotState
     results: Mapping[str, ItemResult]
+    judged: Mapping[str, ItemJudged] = field(default_factory=dict)
 
 
 @dataclass(frozen=True, slots=True)
@@ -37,8 +48,8 @@ class RowScore:
 class ItemRow:
     """One planned item of one planned run.
 
-    `mechanical_pass` is None while the item is owed. `human_pass` is None until enough reviews agree.
-    `review` says whether one is still owed. `accepted` is None while its evidence is owed.
+    `mechanical_pass` is None while the item is owed. `human` says where human review stands, `judges` where each
+    declared judge does; both are about what has a valid review artifact. `accepted` is None while its evidence is owed.
     `final` says that no further attempt is due; `attempts` counts those that were used up.
     Money is in US dollars.
     """
@@ -59,8 +70,8 @@ class ItemRow:
     outcome_reason: str | None
     scores: tuple[RowScore, ...]
     mechanical_pass: bool | None
-    human_pass: bool | None
-    review: ReviewState
+    human: HumanVerdict
+    judges: tuple[JudgeVerdict, ...]
     accepted: bool | None
     answer: AnswerState | None
     stop_reason: str | None
@@ -88,9 +99,33 @@ class ItemRow:
         return self.outcome_status == "generated"
 
     @property
+    def human_pass(self) -> bool | None:
+        """The verdict of human review; None until enough reviews agree or a disagreement is settled."""
+        return self.human.passed
+
+    @property
+    def review(self) -> ReviewState:
+        """Where human review stands: none is due, some are owed, reviewers disagree, or it is done."""
+        return self.human.state
+
+    @property
     def reviewable(self) -> bool:
         """Whether a human verdict on this item is owed or known."""
-        return self.review == "owed" or self.human_pass is not None
+        return self.review != "none"
+
+    @property
+    def review_owed(self) -> bool:
+        """Whether a review, or a decision between reviewers, is missing."""
+        return self.review in {"owed", "disagreement"}
+
+    @property
+    def judgments_owed(self) -> int:
+        """How many verdicts of judging models are missing."""
+        return sum(judge.owed for judge in self.judges)
+
+    def judge(self, name: str) -> JudgeVerdict | None:
+        """Return where a judge stands on this item, or None when it is not asked about it."""
+        return next((judge for judge in self.judges if judge.judge == name), None)
 
 
 def build_rows(slots: Sequence[SlotEvidence], policy: Policy) -> tuple[ItemRow, ...]:
@@ -99,7 +134,8 @@ def build_rows(slots: Sequence[SlotEvidence], policy: Policy) -> tuple[ItemRow, 
     Results of a drifted run are not counted: its items are owed. Raises EvidenceError for a result that
     belongs to another item or run than the one it is filed under.
     """
-    return tuple(_row(slot, item, _result(slot, item), policy) for slot in slots for item in slot.spec.items)
+    digests = tuple(judge_digest(judge) for judge in policy.judges)
+    return tuple(_row(slot, item, _result(slot, item), policy, digests) for slot in slots for item in slot.spec.items)
 
 
 def rows_by_run(rows: Sequence[ItemRow]) -> dict[str, tuple[ItemRow, ...]]:
@@ -121,16 +157,11 @@ def accepted(row: ItemRow, policy: Policy) -> bool | None:
     if row.state == "failed" or row.outcome_status not in (None, "generated"):
         return False
     known = {"mechanical": row.mechanical_pass, "human": row.human_pass}
+    known |= {judge.judge: judge.passed for judge in row.judges if judge.gate}
     verdicts = [known.get(kind) for kind in policy.acceptance.requires]
     if any(verdict is False for verdict in verdicts):
         return False
     return True if all(verdicts) else None
-
-
-def with_human_verdict(row: ItemRow, passed: bool, policy: Policy) -> ItemRow:
-    """Return the row with its human verdict known and acceptance worked out again."""
-    reviewed = replace(row, human_pass=passed, review="none")
-    return replace(reviewed, accepted=accepted(reviewed, policy))
 
 
 def _result(slot: SlotEvidence, item: str) -> ItemResult | None:
@@ -145,14 +176,15 @@ def _result(slot: SlotEvidence, item: str) -> ItemResult | None:
     return result
 
 
-def _row(slot: SlotEvidence, item: str, result: ItemResult | None, policy: Policy) -> ItemRow:
+def _row(slot: SlotEvidence, item: str, result: ItemResult | None, policy: Policy, digests: Sequence[str]) -> ItemRow:
     spec = slot.spec
     state: RowState = "owed" if result is None else result.state
     scores = tuple(_score(check, result) for check in policy.mechanical)
     usage = result.usage if result else None
     error = result.error if result else None
     outcome = result.outcome if result else None
-    due = policy.human_rubric is not None and state == "complete"
+    judged = slot.judged.get(item, NOTHING_JUDGED)
+    reviewable = result is not None and state == "complete" and result.outcome.status == "generated"
     row = ItemRow(
         case=spec.ref.case,
         experiment=spec.ref.experiment,
@@ -170,8 +202,8 @@ def _row(slot: SlotEvidence, item: str, result: ItemResult | None, policy: Polic
         outcome_reason=outcome.reason if outcome else None,
         scores=scores,
         mechanical_pass=_mechanical(state, scores),
-        human_pass=None,
-        review="owed" if due and outcome is not None and outcome.status == "generated" else "none",
+        human=_human(result, judged, policy) if result is not None and reviewable else NO_REVIEW,
+        judges=_judges(result, judged, policy, digests) if result is not None and reviewable else (),
         accepted=None,
         answer=result.answer if result else None,
         stop_reason=result.stop_reason if result else None,
@@ -190,6 +222,19 @@ def _row(slot: SlotEvidence, item: str, result: ItemResult | None, policy: Polic
         attempts=result.attempts if result else 0,
     )
     return replace(row, accepted=accepted(row, policy))
+
+
+def _human(result: ItemResult, judged: ItemJudged, policy: Policy) -> HumanVerdict:
+    if policy.human_rubric is None:
+        return NO_REVIEW
+    return human_verdict(judged.reviews, seen_of(result), policy.human_rubric, policy.acceptance)
+
+
+def _judges(result: ItemResult, judged: ItemJudged, policy: Policy, digests: Sequence[str]) -> tuple[JudgeVerdict, ...]:
+    seen = seen_of(result)
+    return tuple(
+        judge_verdict(judge, known, judged.judgments, seen) for judge, known in zip(policy.judges, digests, strict=True)
+    )
 
 
 def _final(result: ItemResult, spec: RunSpec) -> bool:

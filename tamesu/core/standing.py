@@ -25,7 +25,7 @@ class Standing(StrEnum):
 def standing(evaluation: Eval, slots: Sequence[Slot], rows: Iterable[ItemRow]) -> Standing:
     """Return where a valid eval stands; `rows` are looked at only when every run is banked."""
     if all(slot.state is SlotState.BANKED for slot in slots):
-        if any(row.review == "owed" for row in rows):
+        if any(row.review_owed or row.judgments_owed for row in rows):
             return Standing.AWAITING_REVIEW
         return Standing.CLOSED if evaluation.status == "complete" else Standing.EVIDENCE_COMPLETE
     if any(slot.state is not SlotState.OWED for slot in slots):

@@ -52,7 +52,7 @@ ITEM_COLUMNS: tuple[Column, ...] = (
     Column("outcome_reason", "why the review artifact is invalid", lambda row: row.outcome_reason),
     Column("mechanical_pass", "whether every listed scorer passed", lambda row: row.mechanical_pass),
     Column("human_pass", "verdict of human review", lambda row: row.human_pass),
-    Column("review", "owed or none", lambda row: row.review),
+    Column("review", "owed, disagreement, done, or none when no review is due", lambda row: row.review),
     Column("accepted", "whether everything that acceptance requires passed", lambda row: row.accepted),
     Column("answer", "text, empty, truncated, filtered or none", lambda row: row.answer),
     Column("stop_reason", "why the model stopped, as the provider says", lambda row: row.stop_reason),
@@ -169,7 +169,7 @@ def _passes(rows: Sequence[ItemRow]) -> int:
 
 
 def _reviews(rows: Sequence[ItemRow]) -> int:
-    return sum(row.review == "owed" for row in rows)
+    return sum(row.review_owed for row in rows)
 
 
 def _retried(rows: Sequence[ItemRow]) -> int:

@@ -8,14 +8,14 @@ from tamesu.base.canonical import digest_bytes
 from tamesu.base.errors import EvidenceError
 from tamesu.core.metrics.catalogue import cell_metrics
 from tamesu.core.report.summary import EvalSummary
-from tamesu.core.rows import ItemRow, SlotEvidence, rows_by_run
+from tamesu.core.rows import ItemRow, rows_by_run
 from tamesu.core.tables import items_csv, runs_csv
 from tamesu.edge.store.digests import DigestCache
 from tamesu.edge.store.files import write_atomic
 from tamesu.edge.store.paths import EvalPaths, Project
 from tamesu.edge.store.records import dump_record, read_record
 from tamesu.stages.plan import Planned
-from tamesu.stages.summary import slot_results, summarise_eval
+from tamesu.stages.summary import slot_evidence, summarise_eval
 
 
 @dataclass(frozen=True, slots=True)
@@ -32,7 +32,7 @@ def make_tables(project: Project, planned: Planned, cache: DigestCache) -> None:
     """Write items.csv, runs.csv, their evidence, and report.yml of every run."""
     summary = summarise_eval(project, planned, cache)
     paths = project.eval(planned.evaluation.ref)
-    slots = [SlotEvidence(slot.spec, slot.state, slot_results(project, slot, cache)) for slot in planned.plan.slots]
+    slots = [slot_evidence(project, slot, cache) for slot in planned.plan.slots]
     items, runs = items_csv(summary.rows), runs_csv(summary.rows, slots)
     write_atomic(paths.items_csv, items)
     write_atomic(paths.runs_csv, runs)

@@ -14,18 +14,19 @@ from tamesu.core.standing import standing
 from tamesu.core.trust import trusted_remarks
 from tamesu.edge.store.digests import DigestCache
 from tamesu.edge.store.journal import read_ledger
+from tamesu.edge.store.judged import judged_digest, read_judged
 from tamesu.edge.store.parsed import read_results
 from tamesu.edge.store.paths import Project
 from tamesu.stages.plan import Planned
 
-VIEWS_VERSION = 2  # raised when the same evidence yields other views
+VIEWS_VERSION = 3  # raised when the same evidence yields other views
 
 
 def evidence_digest(project: Project, planned: Planned, cache: DigestCache) -> str:
     """Return the digest of everything that the views of an eval are made from.
 
-    Runs count by run ID, state and the digest of run.yml (which pins every result and artifact), policy by
-    its values, the ledger by its sums, the manifest by what the views print of it.
+    Runs count by run ID, state and the digest of run.yml (which pins every result and artifact), reviews and judgments
+    by their bytes, policy by its values, ledgers by their sums, the manifest by what the views print of it.
     """
     evaluation, plan = planned.evaluation, planned.plan
     paths = project.eval(evaluation.ref)
@@ -33,7 +34,8 @@ def evidence_digest(project: Project, planned: Planned, cache: DigestCache) -> s
     for slot in plan.slots:
         record = paths.run(slot.spec.run_id).record
         known = cache.digest(record) if record.exists() else None
-        slots.append([slot.spec.run_id, _settled_state(slot), known, slot.problem])
+        judged = judged_digest(paths.run(slot.spec.run_id), cache)
+        slots.append([slot.spec.run_id, _settled_state(slot), known, slot.problem, judged])
     return digest(
         {
             "views": VIEWS_VERSION,
@@ -61,10 +63,16 @@ def slot_results(project: Project, slot: Slot, cache: DigestCache) -> dict[str, 
     return read_results(project, run, cache)
 
 
+def slot_evidence(project: Project, slot: Slot, cache: DigestCache) -> SlotEvidence:
+    """Return the results of a slot and what was said of them. Raises EvidenceError for a record that is not one."""
+    judged = read_judged(project, project.eval(slot.spec.ref).run(slot.spec.run_id), cache)
+    return SlotEvidence(slot.spec, slot.state, slot_results(project, slot, cache), judged)
+
+
 def summarise_eval(project: Project, planned: Planned, cache: DigestCache) -> EvalSummary:
     """Return the summary of an eval as it stands on disk now."""
     evaluation, plan = planned.evaluation, planned.plan
-    slots = [SlotEvidence(slot.spec, slot.state, slot_results(project, slot, cache)) for slot in plan.slots]
+    slots = [slot_evidence(project, slot, cache) for slot in plan.slots]
     rows = build_rows(slots, evaluation.policy)
     return summarise(
         evaluation,

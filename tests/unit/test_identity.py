@@ -17,6 +17,7 @@ from hypothesis import strategies as st
 from tamesu.base.model.manifest import (
     Acceptance,
     ArtifactPolicy,
+    Dimension,
     FileDigest,
     ImageReference,
     Limits,
@@ -84,7 +85,7 @@ SCORING = ScoringInputs(
 )
 POLICY = Policy(
     mechanical=(MechanicalCheck("valid_program"), MechanicalCheck("scene_coverage", 0.8)),
-    human_rubric=Rubric("rubrics/drawing.yml", "drawing", ("legible",), "6" * 64),
+    human_rubric=Rubric("rubrics/drawing.yml", "drawing", (Dimension("legible", "Can it be read?"),), "6" * 64),
     acceptance=Acceptance(("mechanical", "human"), 2, "adjudicate", "none"),
     primary_metric="mean_score:scene_coverage",
     secondary_metrics=("render_rate", "accepted_rate"),

@@ -11,8 +11,18 @@ from tamesu.base.model.evidence import Outcome
 from tamesu.base.model.manifest import MechanicalCheck
 from tamesu.base.model.plan import SlotState
 from tamesu.core.metrics import MetricValue, cell_metrics, known_metric_names, measure
-from tamesu.core.rows import ItemRow, build_rows, with_human_verdict
-from tests.factories import POLICY, REVIEWED, make_failure, make_result, make_slot, make_spec, scored_slot
+from tamesu.core.rows import ItemRow, SlotEvidence, build_rows
+from tests.factories import (
+    POLICY,
+    REVIEWED,
+    make_failure,
+    make_result,
+    make_review,
+    make_slot,
+    make_spec,
+    reviewed,
+    scored_slot,
+)
 
 C01 = {f"r{n}": 1.0 for n in range(6)} | {f"w{n}": 0.0 for n in range(2)} | {f"e{n}": None for n in range(2)}
 
@@ -123,8 +133,8 @@ def test_artifacts_must_all_be_there() -> None:
     assert [pytest.approx(1 / 3)] == figures(rows, "artifact_complete_rate")
 
 
-def reviewed_rows() -> tuple[ItemRow, ...]:
-    """Five rows: right, right, wrong, right without a valid artifact, failed."""
+def generated_slot() -> SlotEvidence:
+    """Five items: right, right, wrong, right without a valid artifact, failed."""
     spec = make_spec(["r1", "r2", "wrong", "broken", "failed"])
     broken = replace(make_result(spec, "broken"), outcome=Outcome("invalid_artifact", "undecodable_image"))
     results = [
@@ -134,7 +144,11 @@ def reviewed_rows() -> tuple[ItemRow, ...]:
         broken,
         make_failure(spec, "failed"),
     ]
-    return build_rows([make_slot(spec, results)], REVIEWED)
+    return make_slot(spec, results)
+
+
+def reviewed_rows() -> tuple[ItemRow, ...]:
+    return build_rows([generated_slot()], REVIEWED)
 
 
 def value_of(rows: tuple[ItemRow, ...], name: str) -> MetricValue:
@@ -154,10 +168,8 @@ def test_owed_reviews_leave_verdicts_unknown() -> None:
 
 def test_verdicts_over_planned_items_and_given_an_artifact() -> None:
     verdicts = {"r1": True, "r2": False, "wrong": True}
-    rows = tuple(
-        with_human_verdict(row, verdicts[row.item], REVIEWED) if row.item in verdicts else row
-        for row in reviewed_rows()
-    )
+    slot = generated_slot()
+    rows = build_rows([reviewed(slot, *(make_review(slot, item, said) for item, said in verdicts.items()))], REVIEWED)
     expected = {
         "render_rate": 3 / 5,
         "mechanical_pass_rate": 3 / 5,

@@ -8,10 +8,20 @@ import pytest
 
 from tamesu.base.errors import EvidenceError
 from tamesu.base.model.evidence import Outcome
-from tamesu.base.model.manifest import Acceptance, MechanicalCheck
+from tamesu.base.model.manifest import Acceptance, MechanicalCheck, Policy
 from tamesu.base.model.plan import SlotState
-from tamesu.core.rows import accepted, build_rows, rows_by_run, with_human_verdict
-from tests.factories import POLICY, REVIEWED, make_failure, make_result, make_slot, make_spec, scored_slot
+from tamesu.core.rows import build_rows, rows_by_run
+from tests.factories import (
+    POLICY,
+    REVIEWED,
+    make_failure,
+    make_result,
+    make_review,
+    make_slot,
+    make_spec,
+    reviewed,
+    scored_slot,
+)
 
 
 def test_every_planned_item_has_a_row_in_plan_order() -> None:
@@ -85,14 +95,15 @@ def test_review_is_owed_for_what_was_generated_and_leaves_acceptance_unknown() -
 
 
 def test_acceptance_never_blends_kinds_of_evidence() -> None:
-    row = build_rows([scored_slot({"a": 1.0, "b": 0.0})], REVIEWED)
-    assert [with_human_verdict(row[0], verdict, REVIEWED).accepted for verdict in (True, False)] == [
-        True,
-        False,
-    ]
-    assert with_human_verdict(row[1], True, REVIEWED).accepted is False
-    only_human = replace(REVIEWED, acceptance=Acceptance(requires=("human",)))
-    assert accepted(with_human_verdict(row[1], True, only_human), only_human) is True
+    slot = scored_slot({"right": 1.0, "wrong": 0.0})
+
+    def accepted(item: str, said: bool, policy: Policy) -> bool | None:
+        rows = build_rows([reviewed(slot, make_review(slot, item, said))], policy)
+        return next(row.accepted for row in rows if row.item == item)
+
+    assert [accepted("right", said, REVIEWED) for said in (True, False)] == [True, False]
+    assert accepted("wrong", True, REVIEWED) is False
+    assert accepted("wrong", True, replace(REVIEWED, acceptance=Acceptance(requires=("human",)))) is True
 
 
 def test_rows_are_grouped_by_run() -> None:

@@ -220,13 +220,23 @@ class MechanicalCheck:
 
 
 @dataclass(frozen=True, slots=True)
+class Dimension:
+    """One question of a rubric that yes or no answers; yes passes. `reason_codes` say why it may be no."""
+
+    id: str
+    question: str
+    reason_codes: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
 class Rubric:
-    """What people answer per item; `digest` is over its parsed content and the rationale text."""
+    """What is answered per item; `rationale` explains it; `digest` is over its parsed content and the rationale."""
 
     path: str
     name: str
-    dimensions: tuple[str, ...]
+    dimensions: tuple[Dimension, ...]
     digest: str
+    rationale: str = ""
 
 
 @dataclass(frozen=True, slots=True)

@@ -71,6 +71,6 @@ def count_cell(cell: Cell, rows: Sequence[ItemRow], values: tuple[MetricValue, .
         complete=sum(row.state == "complete" for row in rows),
         failed=sum(row.state == "failed" for row in rows),
         owed=sum(row.state == "owed" for row in rows),
-        reviews_owed=sum(row.review == "owed" for row in rows),
+        reviews_owed=sum(row.review_owed for row in rows),
         values=values,
     )

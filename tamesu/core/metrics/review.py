@@ -19,7 +19,7 @@ def _artifact_note(rows: Sequence[ItemRow]) -> str:
 
 def reviews_owed(rows: Sequence[ItemRow], verdict: Verdict) -> str | None:
     """Return `3 reviews owed` when reviews that can still change a verdict are missing."""
-    owed = sum(row.review == "owed" and verdict(row) is None for row in rows)
+    owed = sum(row.review_owed and verdict(row) is None for row in rows)
     if not owed:
         return None
     return f"{owed} review{'' if owed == 1 else 's'} owed"

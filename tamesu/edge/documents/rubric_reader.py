@@ -6,7 +6,7 @@ from pathlib import Path
 from typing import Any
 
 from tamesu.base.canonical import digest
-from tamesu.base.model.manifest import Rubric
+from tamesu.base.model.manifest import Dimension, Rubric
 from tamesu.core.lint.repetition import repeated
 from tamesu.edge.documents.document import Document
 from tamesu.edge.documents.reading import Reading
@@ -34,9 +34,14 @@ def read_rubric(reading: Reading, path: Path) -> Rubric | None:
     return Rubric(
         path=reading.relative(path),
         name=value["name"],
-        dimensions=tuple(dimension["id"] for dimension in value["dimensions"]),
+        dimensions=tuple(_dimension(one) for one in value["dimensions"]),
         digest=digest({"rubric": content, "rationale": rationale}),
+        rationale=rationale or "",
     )
+
+
+def _dimension(value: dict[str, Any]) -> Dimension:
+    return Dimension(value["id"], value["question"], tuple(value.get("reason_codes", ())))
 
 
 def _check_names(reading: Reading, document: Document, dimensions: list[dict[str, Any]]) -> None:

@@ -8,7 +8,6 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from contextlib import suppress
-from pathlib import Path
 from typing import TypeVar
 
 import msgspec
@@ -27,8 +26,8 @@ T = TypeVar("T")
 
 def read_run_record(project: Project, run: RunPaths, cache: DigestCache) -> RunRecord:
     """Return run.yml of a run. Raises EvidenceError when it does not parse."""
-    place = _place(project, "records", cache.digest(run.record))
-    return _remembered(place, RunRecord, lambda: read_record(run.record, RunRecord))
+    known = cache.digest(run.record)
+    return remembered(project, "records", known, RunRecord, lambda: read_record(run.record, RunRecord))
 
 
 def read_results(project: Project, run: RunPaths, cache: DigestCache) -> dict[str, ItemResult]:
@@ -38,22 +37,19 @@ def read_results(project: Project, run: RunPaths, cache: DigestCache) -> dict[st
         record = read_run_record(project, run, cache)
         return {name: read_record(run.result(name), ItemResult) for name in record.items}
 
-    return _remembered(_place(project, "results", cache.digest(run.record)), dict[str, ItemResult], read)
+    return remembered(project, "results", cache.digest(run.record), dict[str, ItemResult], read)
 
 
 def read_wire_digests(project: Project, run: RunPaths, cache: DigestCache) -> dict[int, str]:
     """Return the digest of each attempt's lines in wire.jsonl. Raises EvidenceError when one does not parse."""
-    place = _place(project, "wire", cache.digest(run.wire))
-    return _remembered(place, dict[int, str], lambda: wire_digests(run.wire))
+    return remembered(project, "wire", cache.digest(run.wire), dict[int, str], lambda: wire_digests(run.wire))
 
 
-def _place(project: Project, kind: str, sha256: str) -> Path:
-    return project.state / "cache" / __version__ / kind / sha256[:2] / f"{sha256}.msgpack"
-
-
-def _remembered(place: Path, kind: type[T], read: Callable[[], T]) -> T:
+def remembered(project: Project, kind: str, sha256: str, shape: type[T], read: Callable[[], T]) -> T:
+    """Return what was parsed from content with this digest before, or read and remember it."""
+    place = project.state / "cache" / __version__ / kind / sha256[:2] / f"{sha256}.msgpack"
     with suppress(OSError, msgspec.MsgspecError):
-        return msgspec.msgpack.decode(place.read_bytes(), type=kind)
+        return msgspec.msgpack.decode(place.read_bytes(), type=shape)
     value = read()
     with suppress(OSError, StorageFull):
         write_atomic(place, msgspec.msgpack.encode(value))

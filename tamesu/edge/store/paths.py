@@ -45,6 +45,18 @@ class RunPaths:
     def result(self, name: str) -> Path:
         return self.items / name / "result.yml"
 
+    def reviews(self, name: str) -> Path:
+        """What people said of an item, one immutable record each."""
+        return self.items / name / "reviews"
+
+    def judgments(self, name: str) -> Path:
+        """What judging models said of an item, one immutable record each."""
+        return self.items / name / "judgments"
+
+    def judgment_failures(self, name: str) -> Path:
+        """Calls to judging models that yielded no verdict, apart from those that did."""
+        return self.items / name / "judgment-failures"
+
     @property
     def private(self) -> Path:
         return self.folder / "inspect"
@@ -107,6 +119,25 @@ class EvalPaths:
     @property
     def ledger(self) -> Path:
         return self.folder / "ledger.jsonl"
+
+    @property
+    def judge_ledger(self) -> Path:
+        """The money of model judges, apart from that of runs."""
+        return self.folder / "judge-ledger.jsonl"
+
+    @property
+    def review_keys(self) -> Path:
+        """What the names in review packs stand for; never part of a pack."""
+        return self.folder / "review" / "keys"
+
+    @property
+    def closing(self) -> Path:
+        return self.folder / "closing.yml"
+
+    @property
+    def analysis(self) -> Path:
+        """What people conclude, written by hand and bound to the evidence that it is about."""
+        return self.folder / "analysis.md"
 
     def call_log(self, run_id: str) -> Path:
         return self.folder / "logs" / f"{run_id}.jsonl"
