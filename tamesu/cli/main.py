@@ -23,6 +23,7 @@ COMMANDS = {
     "report": "deriving",
     "resume": "running",
     "rescore": "rescoring",
+    "close": "closing",
     "lock": "locking",
     "models": "models",
     "where": "places",
