@@ -48,6 +48,21 @@ class ImageVerdict:
         return self.reason is None
 
 
+@dataclass(frozen=True, slots=True)
+class Measured:
+    """What a picture is by its bytes, `format` as `png` or `jpeg`; `reason` says why it is none, the rest is None then.
+
+    `uniform` says that every pixel is the same, `transparent` that some pixel lets through what is behind it.
+    """
+
+    reason: str | None
+    format: str | None = None
+    width: int | None = None
+    height: int | None = None
+    uniform: bool | None = None
+    transparent: bool | None = None
+
+
 class _Unfit(Exception):
     """Carries the reason for which an image is refused."""
 
@@ -70,6 +85,21 @@ def inspect_image(content: bytes, media_type: str) -> ImageVerdict:
         return ImageVerdict(str(unfit))
     except Exception:  # decoders meet hostile bytes with every kind of exception
         return ImageVerdict(UNDECODABLE_IMAGE)
+
+
+def measure_image(content: bytes) -> Measured:
+    """Return what bytes are as a picture, whatever their name or media type; one frame, up to 40 megapixels."""
+    try:
+        with _open(content) as opened:
+            kind = "jpeg" if opened.format == "MPO" else (opened.format or "").lower()
+        with _decoded(content) as image:
+            bands = [band.getextrema() for band in image.convert("RGBA").split()]
+            uniform = all(low == high for low, high in bands)
+            return Measured(None, kind, image.width, image.height, uniform, transparent=bands[3][0] != 255)
+    except _Unfit as unfit:
+        return Measured(str(unfit))
+    except Exception:  # decoders meet hostile bytes with every kind of exception
+        return Measured(UNDECODABLE_IMAGE)
 
 
 def thumbnail(content: bytes, side: int) -> bytes | None:
