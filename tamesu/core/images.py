@@ -12,6 +12,8 @@ from dataclasses import dataclass
 
 from PIL import Image, ImageOps
 
+from tamesu.core.checks.measured import Measured
+
 MAX_PIXELS = 40_000_000
 
 UNDECODABLE_IMAGE = "undecodable_image"
@@ -46,21 +48,6 @@ class ImageVerdict:
     @property
     def ok(self) -> bool:
         return self.reason is None
-
-
-@dataclass(frozen=True, slots=True)
-class Measured:
-    """What a picture is by its bytes, `format` as `png` or `jpeg`; `reason` says why it is none, the rest is None then.
-
-    `uniform` says that every pixel is the same, `transparent` that some pixel lets through what is behind it.
-    """
-
-    reason: str | None
-    format: str | None = None
-    width: int | None = None
-    height: int | None = None
-    uniform: bool | None = None
-    transparent: bool | None = None
 
 
 class _Unfit(Exception):

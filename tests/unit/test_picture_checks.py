@@ -8,7 +8,8 @@ import pytest
 from PIL import Image
 
 from tamesu.base.model.manifest import MechanicalCheck
-from tamesu.core.checks.picture import PICTURE_CHECKS, PictureTask, judged_value, picture_scores
+from tamesu.core.checks.names import PICTURE_CHECKS
+from tamesu.core.checks.picture import PictureTask, judged_value, picture_scores
 from tamesu.core.images import measure_image
 
 ALL = tuple(MechanicalCheck(name) for name in PICTURE_CHECKS)

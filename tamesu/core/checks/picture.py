@@ -12,10 +12,9 @@ from dataclasses import asdict, dataclass
 from tamesu.base.canonical import Json
 from tamesu.base.model.evidence import SampleScore
 from tamesu.base.model.manifest import MechanicalCheck
-from tamesu.core.images import Measured
+from tamesu.core.checks.measured import Measured
+from tamesu.core.checks.names import PICTURE_CHECKS
 
-DECODABLE = "decodable_image"
-PICTURE_CHECKS = (DECODABLE, "min_resolution", "format_match", "non_uniform", "has_transparency")
 _FORMATS = {"jpg": "jpeg", "tif": "tiff"}
 
 

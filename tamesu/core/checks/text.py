@@ -2,20 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
-
-import jsonschema
-from referencing import Registry
+from typing import Any
 
 from tamesu.base.canonical import Json
 from tamesu.base.model.evidence import SampleScore
 from tamesu.base.model.manifest import OutputSchema
 from tamesu.core.checks.fields import field_matches, same, schema_fields
+from tamesu.core.checks.names import FIELD
 from tamesu.core.checks.reply import ParsedReply, parse_reply
 
-FIELD = "field:"  # begins the names of scores that are about one field
-TEXT_CHECKS = ("valid_json", "schema_valid", "exact_match")
 _LONGEST_PROBLEM = 300
 
 
@@ -71,8 +68,11 @@ def _field_scores(task: TextTask, expected: Json, parsed: ParsedReply) -> Iterat
 
 def schema_problem(schema: Mapping[str, Json], value: Json) -> str | None:
     """Return the first thing that does not fit a schema, None when all does; nothing is fetched for it."""
-    validator: Callable[..., jsonschema.protocols.Validator] = jsonschema.Draft202012Validator
-    errors = validator(dict(schema), registry=Registry()).iter_errors(value)
+    import jsonschema  # takes a tenth of a second, and only what checks outputs needs it
+    from referencing import Registry
+
+    nowhere: Registry[Any] = Registry()
+    errors = jsonschema.Draft202012Validator(dict(schema), registry=nowhere).iter_errors(value)
     worst = min(errors, key=lambda error: [str(part) for part in error.absolute_path], default=None)
     if worst is None:
         return None
