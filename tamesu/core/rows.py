@@ -12,7 +12,7 @@ from tamesu.base.model.evidence import AnswerState, ItemResult, ScoreRecord, Usa
 from tamesu.base.model.judgement import NOTHING_JUDGED, ItemJudged
 from tamesu.base.model.manifest import MechanicalCheck, Policy
 from tamesu.base.model.plan import RunSpec, SlotState
-from tamesu.core.checks.names import FIELD, TEXT_CHECKS
+from tamesu.core.checks.names import FIELD, PREREQUISITE, TEXT_CHECKS
 from tamesu.core.checks.picture import judged_value
 from tamesu.core.tasks import TEXT
 from tamesu.core.votes import (
@@ -204,7 +204,12 @@ def _row(slot: SlotEvidence, item: str, result: ItemResult | None, policy: Polic
     error = result.error if result else None
     outcome = result.outcome if result else None
     judged = slot.judged.get(item, NOTHING_JUDGED)
-    reviewable = result is not None and state == "complete" and result.outcome.status == "generated"
+    reviewable = (
+        result is not None
+        and state == "complete"
+        and result.outcome.status == "generated"
+        and _meets_prerequisites(scores, policy)
+    )
     row = ItemRow(
         case=spec.ref.case,
         experiment=spec.ref.experiment,
@@ -243,6 +248,11 @@ def _row(slot: SlotEvidence, item: str, result: ItemResult | None, policy: Polic
         measures=_measures(result) if spec.task == TEXT and result is not None and state == "complete" else (),
     )
     return replace(row, accepted=accepted(row, policy))
+
+
+def _meets_prerequisites(scores: Sequence[RowScore], policy: Policy) -> bool:
+    needed = {check.scorer for check in policy.mechanical if check.settings.get(PREREQUISITE) is True}
+    return all(score.passed is True for score in scores if score.scorer in needed)
 
 
 def _human(result: ItemResult, judged: ItemJudged, policy: Policy) -> HumanVerdict:
