@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from tamesu.base.model.judging import JudgePlan, JudgeStanding
+from tamesu.base.model.manifest import EvalRef
 
 
 def judge_lines(plan: JudgePlan) -> Iterator[str]:
@@ -35,3 +36,15 @@ def _price(one: JudgeStanding) -> str:
     if one.largest_call_usd is None:
         return "nothing bounds what a call costs"
     return f"up to {one.exposure_usd:.4f} USD"
+
+
+def owed_lines(ref: EvalRef, plan: JudgePlan | None) -> Iterator[str]:
+    """Yield a line per judge that owes verdicts, with the command that asks for them and its price."""
+    for one in plan.judges if plan is not None else ():
+        if not one.owed:
+            continue
+        if one.askable:
+            how = f"`tamesu judge {ref}` asks for {one.askable}, {_price(one)}"
+        else:
+            how = f"all final by failure, `tamesu judge {ref} --again` asks once more"
+        yield f"judgments owed: {one.owed} of judge {one.judge}; {how}"

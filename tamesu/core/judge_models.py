@@ -73,7 +73,7 @@ def judge_call_usd(model: RoleRun, text_bytes: int, images: int) -> float | None
 
 
 def judge_run(run: RunSpec, model: RoleRun, concurrency: int) -> RunSpec:
-    """Return a run as if its model were the judge's, with `concurrency` calls in flight unless its endpoint caps them."""
+    """Return a run as if its model were the judge's, with `concurrency` calls in flight unless a cap is lower."""
     cap = model.max_connections
     return replace(
         as_run(run, model),

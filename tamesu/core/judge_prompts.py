@@ -107,7 +107,8 @@ def _names(tree: nodes.Template, unknown: set[str]) -> Iterator[PromptFault]:
 def _fields(tree: nodes.Template) -> Iterator[PromptFault]:
     """Yield where `item` or `rubric` is named as a whole, or by a field that a judge may not see."""
     within: set[int] = set()
-    for access in tree.find_all((nodes.Getattr, nodes.Getitem)):
+    accesses = (*tree.find_all(nodes.Getattr), *tree.find_all(nodes.Getitem))
+    for access in accesses:
         owner = access.node
         if not isinstance(owner, nodes.Name) or owner.name not in FIELDS:
             continue

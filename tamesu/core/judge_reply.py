@@ -193,7 +193,9 @@ def _answer(dimension: Dimension, value: Any) -> Answer:
     allowed = (NO_REASON,) if passed else reasons_of(dimension)
     if not isinstance(reason, str) or reason not in allowed:
         said = "a pass" if passed else "a fail"
-        raise _Unreadable(UNKNOWN_CODE, f"{where}: {_shown(reason)} is no reason of {said}; known: {', '.join(allowed)}")
+        raise _Unreadable(
+            UNKNOWN_CODE, f"{where}: {_shown(reason)} is no reason of {said}; known: {', '.join(allowed)}"
+        )
     return Answer(passed, reason, note or None)
 
 

@@ -38,4 +38,3 @@ def _inputs(evaluation: Eval) -> Iterator[MissingSupport]:
     for number, arm in enumerate(evaluation.arms):
         if arm.references:
             yield MissingSupport(("arms", number, "references"), "references are not sent by this version")
-

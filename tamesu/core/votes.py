@@ -140,4 +140,3 @@ def judge_verdict(
     owed = judge.repetitions - len(counted)
     passed = None if owed else 2 * sum(one.passed for one in counted) > judge.repetitions
     return JudgeVerdict(judge.id, judge.role == "gate", passed, owed, counted, len(own) - len(current))
-

@@ -163,7 +163,11 @@ class JudgeDesk:
 
     def _call(self, ask: Ask, sent: Sent, called: Called) -> JudgeCall:
         model = self._models[ask.judge.id]
-        cost = call_cost(model.price, called.usage, called.unaccounted, ask.bound_usd) if sent.turns else CallCost(0.0, 0.0)
+        cost = (
+            call_cost(model.price, called.usage, called.unaccounted, ask.bound_usd)
+            if sent.turns
+            else CallCost(0.0, 0.0)
+        )
         parameters = {
             name: f"sha256:{digest(value)}" if name == SCHEMA else value for name, value in model.parameters.items()
         }

@@ -80,8 +80,7 @@ def _shown(artifact: Artifact, content: bytes, texts: list[str], shown: dict[str
             shown[artifact.role] = digest_bytes(text.encode())
             mark = shown[artifact.role][:16]
             yield TextPart(
-                f"The output's {artifact.role} is the text between the two marks {mark}:\n"
-                f"{mark}\n{text}\n{mark}\n"
+                f"The output's {artifact.role} is the text between the two marks {mark}:\n{mark}\n{text}\n{mark}\n"
             )
         case kind:
             told = kind or artifact.media_type
@@ -90,7 +89,9 @@ def _shown(artifact: Artifact, content: bytes, texts: list[str], shown: dict[str
 
 def _text(artifact: Artifact, content: bytes) -> str:
     if len(content) > LARGEST_TEXT:
-        raise _Unfit(TOO_LARGE, f"the text of role '{artifact.role}' has {len(content)} bytes; a judge reads {LARGEST_TEXT}")
+        raise _Unfit(
+            TOO_LARGE, f"the text of role '{artifact.role}' has {len(content)} bytes; a judge reads {LARGEST_TEXT}"
+        )
     try:
         return content.decode("utf-8-sig")
     except UnicodeDecodeError:

@@ -32,7 +32,7 @@ _INTRODUCTION_BYTES = 400  # around each reviewed artifact
 
 @dataclass(frozen=True, slots=True)
 class Choice:
-    """Which of what is owed is meant: one judge or all (None), how many calls at most, failures once more, free only."""
+    """What of all that is owed is meant: one judge or all (None), so many calls at most, failures once more, free."""
 
     judge: str | None = None
     limit: int | None = None
@@ -68,7 +68,7 @@ class JudgeWork:
     models: Mapping[str, RoleRun]
 
 
-def plan_judges(project: Project, planned: Planned, cache: DigestCache, choice: Choice = Choice()) -> JudgeWork:  # noqa: B008
+def plan_judges(project: Project, planned: Planned, cache: DigestCache, choice: Choice = Choice()) -> JudgeWork:
     """Return what the judges of an eval owe. Raises UnknownName for a judge that it does not declare."""
     evaluation = planned.evaluation
     judges = _chosen(evaluation.policy.judges, choice.judge)
@@ -170,9 +170,7 @@ class _Judge:
         return cls(_standing(judge, model, owed, bounds), tuple(asks))
 
 
-def _standing(
-    judge: ModelJudge, model: RoleRun, owed: Sequence[Owed], bounds: Sequence[float | None]
-) -> JudgeStanding:
+def _standing(judge: ModelJudge, model: RoleRun, owed: Sequence[Owed], bounds: Sequence[float | None]) -> JudgeStanding:
     unbounded = None in bounds
     return JudgeStanding(
         judge=judge.id,
@@ -219,10 +217,7 @@ def _bound(
 
 def _recorded_usd(slots: Sequence[SlotEvidence]) -> float:
     """Return what the records of the planned runs say that their calls cost."""
-    calls = (
-        record.call
-        for slot in slots
-        for judged in slot.judged.values()
-        for record in (*judged.judgments, *judged.failures)
-    )
+    judged = [one for slot in slots for one in slot.judged.values()]
+    calls = [record.call for one in judged for record in one.judgments]
+    calls += [record.call for one in judged for record in one.failures]
     return math.fsum((call.cost_usd or 0.0) + call.lost_usd for call in calls)

@@ -125,9 +125,7 @@ def settle_what_a_death_left(project: Project, ref: EvalRef) -> None:
             series = Series.of_account(account)
             call = None if series is None else recorded_call(paths.run(series.run_id), series, number)
             spent, lost = (0.0, reserved.usd) if call is None else (call.cost_usd or 0.0, call.lost_usd)
-            entry = LedgerEntry(
-                "settled", now(), account, number, reserved.invocation, spent_usd=spent, lost_usd=lost
-            )
+            entry = LedgerEntry("settled", now(), account, number, reserved.invocation, spent_usd=spent, lost_usd=lost)
             append_entry(paths.judge_ledger, entry)
 
 
@@ -204,4 +202,3 @@ def _recorded(session: _Session) -> dict[str, ReplayedCalls]:
             recordings = parse_recordings(path.read_bytes(), run.recordings.path)
             found[name] = ReplayedCalls(recordings, session.project.replay_calls)
     return found
-

@@ -12,7 +12,6 @@ from tamesu.core.judge_models import judge_call_usd
 from tamesu.core.judge_prompts import judge_prompts, prompt_faults, render_judge
 from tamesu.core.lint.layers import Place
 from tamesu.core.lint.remark import Remark
-from tamesu.core.routes import find_route, route_names
 
 
 def judge_remarks(evaluation: Eval) -> Iterator[Remark]:
@@ -33,9 +32,6 @@ def _lacking(evaluation: Eval, judge: ModelJudge, at: Place) -> Iterator[Remark]
     if not evaluation.execution.artifacts.review_roles and evaluation.task == "artifact_bundle":
         message = f"judge '{judge.id}' needs an artifact to look at"
         yield Remark(at, "review/no-role", message, "name its role in execution.artifacts.review")
-    if find_route(judge.provider) is None:
-        message = f"judge '{judge.id}': provider '{judge.provider}' has no route"
-        yield Remark((*at, "provider"), "provider/no-route", message, f"use one of {', '.join(route_names())}")
     if judge.provider == "replay" and "recordings" not in judge.parameters:
         message = f"judge '{judge.id}' needs recorded answers"
         yield Remark(at, "replay/no-recordings", message, "name their file in its `parameters.recordings`")

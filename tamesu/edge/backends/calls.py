@@ -43,7 +43,10 @@ def turns_digest(turns: Sequence[Turn]) -> str:
         [
             [
                 turn.role,
-                [part.text if isinstance(part, TextPart) else f"sha256:{digest_bytes(part.content)}" for part in turn.parts],
+                [
+                    part.text if isinstance(part, TextPart) else f"sha256:{digest_bytes(part.content)}"
+                    for part in turn.parts
+                ],
             ]
             for turn in turns
         ]

@@ -33,7 +33,9 @@ class ReplayedCalls:
         """Return what is recorded; a missing answer and a recorded error are faults."""
         turn = self._turn(wanted)
         if turn is None:
-            message = f"no answer is recorded for item '{wanted.item}', call {wanted.number + 1}, of {wanted.cell.label}"
+            message = (
+                f"no answer is recorded for item '{wanted.item}', call {wanted.number + 1}, of {wanted.cell.label}"
+            )
             return Called(None, None, None, 0, Fault("NotRecorded", message))
         self._count(wanted)
         if turn.latency_seconds > 0:
@@ -63,5 +65,3 @@ def _usage(usage: RecordedUsage | None) -> Usage | None:
         return None
     total = usage.input + usage.output + usage.cache_read + usage.cache_write
     return Usage(usage.input, usage.output, usage.cache_read, usage.cache_write, usage.reasoning, total)
-
-

@@ -9,25 +9,27 @@ import asyncio
 import signal
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
-from typing import Protocol, TypeVar
+from typing import Generic, Protocol, TypeVar
 
 T = TypeVar("T")
 R = TypeVar("R")
+Task = TypeVar("Task", contravariant=True)
+Result = TypeVar("Result")
 
 
-class Desk(Protocol[T, R]):
+class Desk(Protocol[Task, Result]):
     """Who makes calls and keeps what they yield; only `ask` runs beside others."""
 
-    def begin(self, task: T) -> None:
+    def begin(self, task: Task) -> None:
         """Make durable that a call is about to leave. Raises whatever forbids it: nothing more starts then."""
 
-    async def ask(self, task: T) -> R:
+    async def ask(self, task: Task) -> Result:
         """Make one call; what goes wrong with it is a result, never raised."""
 
-    def ended(self, task: T, result: R) -> None:
+    def ended(self, task: Task, result: Result) -> None:
         """Make the result of a call durable."""
 
-    def cut(self, task: T) -> None:
+    def cut(self, task: Task) -> None:
         """Account for a call that was in flight when the work ended and whose result nobody will see."""
 
 
@@ -46,7 +48,7 @@ async def work_off(tasks: Iterable[T], at_once: int, desk: Desk[T, R]) -> int:
     return work.received
 
 
-class _Work:
+class _Work(Generic[T, R]):
     def __init__(self, tasks: Iterable[T], at_once: int, desk: Desk[T, R]) -> None:
         self._tasks = iter(tasks)
         self._at_once = at_once

@@ -84,7 +84,9 @@ def next_session(wire: Path) -> int:
         return 1
     import msgspec
 
-    return 1 + max((msgspec.json.decode(line, type=_Session).attempt for line in whole_lines(wire.read_bytes())), default=0)
+    return 1 + max(
+        (msgspec.json.decode(line, type=_Session).attempt for line in whole_lines(wire.read_bytes())), default=0
+    )
 
 
 @dataclass(frozen=True, slots=True)
