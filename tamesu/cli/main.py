@@ -20,6 +20,7 @@ COMMANDS = {
     "activate": "activating",
     "status": "standing",
     "list": "listing",
+    "judge": "judging",
     "report": "deriving",
     "resume": "running",
     "rescore": "rescoring",
@@ -30,6 +31,7 @@ COMMANDS = {
     "freeze": "freezing",
     "execute": "plumbing",
     "ingest": "plumbing",
+    "judging": "judging",
     "metrics": "deriving",
     "complete": "deriving",
 }
