@@ -23,9 +23,9 @@ def missing_support(evaluation: Eval) -> tuple[MissingSupport, ...]:
 
 
 def _backend(evaluation: Eval) -> Iterator[MissingSupport]:
-    if evaluation.execution.backend == "native":
-        yield MissingSupport(("execution",), "backend 'native' is not available in this version")
-    elif evaluation.task != "artifact_bundle":
+    if evaluation.task == "image_generation":
+        yield MissingSupport(("task",), "task 'image_generation' is not available in this version")
+    elif evaluation.task != "artifact_bundle" and evaluation.execution.backend == "inspect":
         message = f"task '{evaluation.task}' is not available on backend 'inspect' in this version"
         yield MissingSupport(("task",), message)
 

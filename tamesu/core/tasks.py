@@ -35,6 +35,6 @@ def task_artifacts(evaluation: Eval) -> ArtifactPolicy:
 
 
 def required_scorers(task: str, checks: tuple[MechanicalCheck, ...]) -> tuple[str, ...]:
-    """Return the scorers that count for identity: built-in checks are made anew from what is stored, for nothing."""
+    """Return the scorers that an execution must bring; built-in checks are made of what is stored, whenever needed."""
     known = built_in_checks(task)
     return tuple(check.scorer for check in checks if check.scorer not in known)

@@ -124,7 +124,6 @@ def summarise_eval(project: Project, planned: Planned, cache: DigestCache) -> Ev
         found=plan.found,
         policy_changed=plan.policy_changed,
         remarks=(*_closing(project, planned, cache), *_remarks(planned)),
-        judge_balance=balance(read_ledger(project.eval(evaluation.ref).judge_ledger)),
     )
 
 

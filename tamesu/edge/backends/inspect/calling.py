@@ -24,7 +24,7 @@ from inspect_ai.model import (
 from tamesu.base.errors import ImpossibleUsage, TamesuError
 from tamesu.base.model.evidence import Fault, Usage
 from tamesu.base.model.plan import RunSpec
-from tamesu.base.model.wire import ModelCalls, WireReply, WireRequest
+from tamesu.base.model.wire import NO_CONTENT, ModelCalls, WireReply, WireRequest
 from tamesu.core.routes import find_route
 from tamesu.core.wire import check_wire, unanswered_calls
 from tamesu.edge.backends.calls import Called, ImagePart, Part, Turn
@@ -65,7 +65,7 @@ class _Heard(WireLog):
 class InspectCaller:
     """The model of a run for single calls."""
 
-    def __init__(self, spec: RunSpec, access: Access, wire: Path, session: int, role: str) -> None:
+    def __init__(self, spec: RunSpec, access: Access, wire: Path, session: int, role: str | None) -> None:
         wire.parent.mkdir(parents=True, exist_ok=True)
         self._spec = spec
         self._access = access
@@ -101,7 +101,7 @@ class InspectCaller:
         requests = [line for line in lines if isinstance(line, WireRequest)]
         replies = [line for line in lines if isinstance(line, WireReply)]
         checked = check_wire(self._spec, requests, replies, None)
-        usage = None if output is None else self._usage(output)
+        usage, usage_problem = (None, None) if output is None else self._usage(output)
         last = max(replies, key=lambda reply: reply.id, default=None)
         return Called(
             text=None if output is None or error is not None else output.completion,
@@ -114,13 +114,16 @@ class InspectCaller:
             unaccounted=self._unaccounted(name, requests, replies, answered=usage is not None),
             served=None if last is None else last.served,
             request_id=None if last is None else last.request_id,
+            no_content=output is not None and bool((output.metadata or {}).get(NO_CONTENT)),
+            usage_problem=usage_problem,
         )
 
-    def _usage(self, output: ModelOutput) -> Usage | None:
+    def _usage(self, output: ModelOutput) -> tuple[Usage | None, str | None]:
+        """Return the tokens of a reply, and a line about counts that cannot be."""
         try:
-            return None if output.usage is None else model_usage(self._spec.model_uri, output.usage)
-        except ImpossibleUsage:
-            return None
+            return None if output.usage is None else model_usage(self._spec.model_uri, output.usage), None
+        except ImpossibleUsage as error:
+            return None, str(error)
 
     def _unaccounted(
         self, name: str, requests: Sequence[WireRequest], replies: Sequence[WireReply], *, answered: bool
