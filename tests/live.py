@@ -15,6 +15,7 @@ import yaml
 from tests.projects import ROOT, Done, ShapesProject
 
 EVAL = Path("cases/arithmetic/experiments/sums/evals/live")
+Backend = Literal["inspect", "native"]
 PRICE = "{input: 1.0, output: 4.0}"
 TASK = """
 from inspect_ai import Task, task
@@ -153,7 +154,7 @@ def make(
     defaults: Mapping[str, object] | None = None,
     task: str = TASK,
     price: str = PRICE,
-    backend: Literal["inspect", "native"] = "inspect",
+    backend: Backend = "inspect",
 ) -> LiveProject:
     """Return a project of so many items over the given models, whose routes lead to `url`."""
     key = f"canary-{secrets.token_hex(16)}"

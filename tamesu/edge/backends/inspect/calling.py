@@ -20,6 +20,7 @@ from inspect_ai.model import (
     ContentText,
     ModelOutput,
 )
+from inspect_ai.util._concurrency import init_concurrency
 
 from tamesu.base.errors import ImpossibleUsage, TamesuError
 from tamesu.base.model.evidence import Fault, Usage
@@ -27,7 +28,7 @@ from tamesu.base.model.plan import RunSpec
 from tamesu.base.model.wire import NO_CONTENT, ModelCalls, WireReply, WireRequest
 from tamesu.core.routes import find_route
 from tamesu.core.wire import check_wire, unanswered_calls
-from tamesu.edge.backends.calls import Called, ImagePart, Part, Turn
+from tamesu.edge.backends.calls import Called, ImagePart, Part, TextPart, Turn
 from tamesu.edge.backends.inspect.logs import model_usage
 from tamesu.edge.backends.inspect.models import live_model
 from tamesu.edge.backends.inspect.observing import called_for
@@ -72,6 +73,8 @@ class InspectCaller:
         self._wire = _Heard(wire, session)
         # the role stands in the wire log alone, where it tells whose requests these are
         self._wire._role = role
+        # a probe of the same endpoint left its own cap of one call behind, which would hold for the whole process
+        init_concurrency()
         self._model = live_model(spec, access, self._wire, {})
 
     async def call(self, name: str, turns: Sequence[Turn]) -> Called:
@@ -150,9 +153,11 @@ def _may_pass(last: WireReply | None) -> bool:
 
 
 def _message(turn: Turn) -> ChatMessage:
-    if turn.role == "system":
-        return ChatMessageSystem(content=[_content(part) for part in turn.parts])
-    return ChatMessageUser(content=[_content(part) for part in turn.parts])
+    first = turn.parts[0]
+    # a text alone travels as a text, as it does from a dataset
+    only = first.text if len(turn.parts) == 1 and isinstance(first, TextPart) else None
+    content = [_content(part) for part in turn.parts] if only is None else only
+    return ChatMessageSystem(content=content) if turn.role == "system" else ChatMessageUser(content=content)
 
 
 def _content(part: Part) -> Content:
