@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import gc
 import importlib
 
 import click
@@ -10,6 +9,7 @@ import click
 from tamesu import __version__
 from tamesu.cli.groups import NamedCommands
 from tamesu.cli.session import guarded, leave_behind_threads
+from tamesu.short_lived import collect_seldom
 
 # In the order of the help; the plumbing that rules call is hidden there.
 COMMANDS = {
@@ -60,18 +60,11 @@ def cli() -> None:
     """
 
 
-# Objects between two looks of the garbage collector at the youngest; Python's own 700 is for programs that import less.
-_OBJECTS_BETWEEN_LOOKS = 50_000
-
-
 def main() -> None:
     """Run the command line."""
-    gc.set_threshold(_OBJECTS_BETWEEN_LOOKS)
+    collect_seldom()
     try:
         guarded(cli)
     except SystemExit as ended:
         leave_behind_threads(ended.code)
         raise
-    finally:
-        # the end of a process need not search for garbage: with Inspect loaded that takes a quarter of a second
-        gc.freeze()
