@@ -7,6 +7,15 @@ from pathlib import Path
 import pytest
 
 from tests import projects
+from tests.order import dealt
+
+
+@pytest.hookimpl(trylast=True)
+def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
+    """Let several workers begin with the longest tests."""
+    workers = getattr(config, "workerinput", {}).get("workercount", 1)
+    if workers > 1 and config.getoption("dist") == "worksteal":
+        items[:] = dealt([(item.nodeid, item) for item in items], workers)
 
 
 @pytest.fixture
