@@ -16,7 +16,7 @@ from tests.shared import made_once
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
     """Let several workers begin with the longest tests."""
     workers = getattr(config, "workerinput", {}).get("workercount", 1)
-    if workers > 1 and config.getoption("dist") == "worksteal":
+    if workers > 1:
         items[:] = dealt([(item.nodeid, item) for item in items], workers)
 
 

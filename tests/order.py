@@ -40,7 +40,13 @@ def dealt(tests: Sequence[tuple[str, _Test]], workers: int, longest: Sequence[st
     others = iter([test for name, test in tests if rank(name) == len(longest)])
     order: list[_Test] = []
     for worker, size in enumerate(shares(len(tests), workers)):
-        hand = [test for _, test in first[worker::workers]]
+        hand = [test for place, (_, test) in enumerate(first) if _hand(place, workers) == worker]
         order += hand
         order += islice(others, max(0, size - len(hand)))
     return [*order, *others]
+
+
+def _hand(place: int, workers: int) -> int:
+    """Return whose test the one at that place is: dealt to and fro, so that nobody gets a second one after the longest."""
+    turn, seat = divmod(place, workers)
+    return seat if turn % 2 == 0 else workers - 1 - seat

@@ -17,8 +17,8 @@ def test_the_longest_stand_at_the_fronts_of_the_shares() -> None:
     assert dealt(named("abcdefXgYh"), 2, ["X", "Y"]) == list("XabcdYefgh")
 
 
-def test_what_is_left_of_them_is_dealt_from_the_first_worker_on() -> None:
-    assert dealt(named("abcXYZ"), 2, ["Z", "Y", "X"]) == list("ZXaYbc")
+def test_nobody_gets_a_second_one_behind_the_longest_of_all() -> None:
+    assert dealt(named("abcXYZ"), 2, ["Z", "Y", "X"]) == list("ZabYXc")
 
 
 @pytest.mark.parametrize(("tests", "workers", "sizes"), [(10, 4, [2, 2, 3, 3]), (3, 4, [0, 1, 1, 1]), (0, 2, [0, 0])])
