@@ -47,6 +47,6 @@ def dealt(tests: Sequence[tuple[str, _Test]], workers: int, longest: Sequence[st
 
 
 def _hand(place: int, workers: int) -> int:
-    """Return whose test the one at that place is: dealt to and fro, so that nobody gets a second one after the longest."""
+    """Return whose test is at that place: dealt to and fro, so that the longest of all gets its second one last."""
     turn, seat = divmod(place, workers)
     return seat if turn % 2 == 0 else workers - 1 - seat
