@@ -12,8 +12,6 @@ from math import fsum, inf, sqrt
 from statistics import NormalDist
 from typing import NamedTuple
 
-from tamesu.core.student import student_quantile
-
 LEVEL = 0.95
 _UPPER = (1 + LEVEL) / 2
 
@@ -120,7 +118,7 @@ def wilson(rate: float, size: float) -> Interval:
 
 def half_width_of_mean(deviation: float, items: int) -> float:
     """Return half of the Student t interval of a mean over `items` (2 or more) that vary by `deviation`."""
-    return student_quantile(items - 1, _UPPER) * deviation / sqrt(items)
+    return _student_quantile(items - 1, _UPPER) * deviation / sqrt(items)
 
 
 def half_width_of_known_spread(deviation: float, items: int) -> float:
@@ -144,7 +142,7 @@ def _effective_size(rate: float, error: float, clusters: Sequence[_Cluster]) -> 
     if variance == 0:
         return lowest
     raw = inf if error == 0 else variance / error**2
-    freedom = student_quantile(n - 1, _UPPER) / student_quantile(len(clusters) - 1, _UPPER)
+    freedom = _student_quantile(n - 1, _UPPER) / _student_quantile(len(clusters) - 1, _UPPER)
     return min(float(n), max(lowest, raw * freedom**2))
 
 
@@ -198,9 +196,15 @@ def _without_rounding(error: float, scale: float) -> float:
 
 
 def _student(mean: float, error: float, freedom: int) -> Interval:
-    half = student_quantile(freedom, _UPPER) * error
+    half = _student_quantile(freedom, _UPPER) * error
     return Interval(mean - half, mean + half)
 
 
 def _normal_quantile(probability: float) -> float:
     return NormalDist().inv_cdf(probability)
+
+
+def _student_quantile(freedom: int, probability: float) -> float:
+    from scipy.special import stdtrit
+
+    return float(stdtrit(freedom, probability))

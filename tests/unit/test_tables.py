@@ -7,8 +7,6 @@ import io
 from dataclasses import replace
 
 import pandas as pd
-from hypothesis import given
-from hypothesis import strategies as st
 
 from tamesu.base.model.manifest import MechanicalCheck
 from tamesu.base.model.plan import SlotState
@@ -92,13 +90,3 @@ def test_every_column_is_described_once() -> None:
     runs = {column.name: column.description for column in RUN_COLUMNS}
     assert (len(items), len(runs)) == (len(ITEM_COLUMNS), len(RUN_COLUMNS))
     assert all((*items.values(), *runs.values()))
-
-
-@given(st.lists(st.tuples(st.text(min_size=1), st.floats(allow_nan=False)), min_size=1, unique_by=lambda pair: pair[0]))
-def test_any_text_and_number_is_read_back_as_it_was(scores: list[tuple[str, float]]) -> None:
-    policy = replace(POLICY, mechanical=(MechanicalCheck("s"),))
-    spec = make_spec([name for name, _ in scores])
-    slot = make_slot(spec, [make_result(spec, name, {"s": value}) for name, value in scores])
-    content = items_csv(build_rows([slot], policy))
-    lines = csv.DictReader(io.StringIO(content.decode(), newline=""), quoting=csv.QUOTE_NONNUMERIC)
-    assert [(line["item"], line["score:s"]) for line in lines] == scores
