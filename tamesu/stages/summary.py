@@ -18,7 +18,7 @@ from tamesu.edge.store.parsed import read_results
 from tamesu.edge.store.paths import Project
 from tamesu.stages.plan import Planned
 
-VIEWS_VERSION = 2  # raised when the same evidence yields other views
+VIEWS_VERSION = 3  # raised when the same evidence yields other views
 
 
 def evidence_digest(project: Project, planned: Planned, cache: DigestCache) -> str:

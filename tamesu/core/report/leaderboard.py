@@ -8,6 +8,7 @@ from tamesu.core.report.summary import EvalSummary
 from tamesu.core.report.text import markdown, table
 
 COUNTS = ("planned", "scored", "failed", "owed")
+POOLED = "Each row pools all its items and repetitions (micro average); n is what a figure was divided by."
 
 
 def leaderboard_markdown(summary: EvalSummary) -> str:
@@ -26,7 +27,9 @@ def leaderboard_markdown(summary: EvalSummary) -> str:
         f"{markdown(summary.leader.sentence)}\n",
         # how often something was asked stands in the report; it is no part of the ranking
         results_table(summary, tuple(n for n in summary.headline if not n.startswith("mean_score_first_attempt"))),
-        f"Rows stand {order} by {markdown(summary.primary)}. Intervals are 95 %, clustered by item.\n",
+        f"Rows stand {order} by {markdown(summary.primary)}. {POOLED} Intervals are 95 %, clustered by item.\n",
+        *(f"{markdown(line)}\n" for line in [summary.range] if line),
+        "## Limits\n\n" + "\n".join(f"- {markdown(limit)}" for limit in summary.limits) + "\n",
         evidence_line(summary.evidence),
     ]
     return "\n".join(parts) + "\n"
