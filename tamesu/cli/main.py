@@ -20,6 +20,8 @@ COMMANDS = {
     "activate": "activating",
     "status": "standing",
     "list": "listing",
+    "leaderboard": "ranking",
+    "compare": "comparing",
     "report": "deriving",
     "resume": "running",
     "rescore": "rescoring",

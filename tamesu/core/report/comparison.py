@@ -17,15 +17,15 @@ from tamesu.core.report.figures import count, difference_text, figure, p_text
 from tamesu.core.rows import ItemRow, SlotEvidence
 from tamesu.core.stats import LEVEL
 
-Factor = Literal["arm", "model", "both"]
+Factor = Literal["arm", "model", "both", "eval"]
 
 
 @dataclass(frozen=True, slots=True)
 class Comparison:
-    """Two cells on the items both saw: `first` - `second`; `factor` is what they differ in.
+    """Two cells on the items both saw: `first` - `second`.
 
-    `difference` is None when `lacking` says why there is none. `adjusted_p` is its p-value adjusted for the
-    `family` of comparisons that are shown together.
+    `factor` is what they differ in, `eval` for the same cell in two evals. `difference` is None when `lacking` says
+    why there is none. `adjusted_p` is its p-value adjusted for the `family` of comparisons that are shown together.
     """
 
     factor: Factor
@@ -39,6 +39,8 @@ class Comparison:
 
     @property
     def label(self) -> str:
+        if self.factor == "eval":
+            return str(self.first)
         if self.factor == "arm":
             return f"{self.first.arm} − {self.second.arm} ({self.first.model_label})"
         if self.factor == "model":
@@ -155,6 +157,8 @@ def _between(comparisons: Sequence[Comparison], one: Cell, other: Cell) -> Compa
 
 
 def _factor(first: Cell, second: Cell) -> Factor:
+    if first == second:
+        return "eval"
     if first.model_label == second.model_label:
         return "arm"
     return "model" if first.arm == second.arm else "both"
