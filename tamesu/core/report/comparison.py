@@ -90,8 +90,9 @@ def compare(rows: Sequence[ItemRow], cells: Sequence[Cell], policy: Policy) -> t
 
     Their p-values are adjusted for one another.
     """
+    own = {cell: rows_of(rows, cell) for cell in cells}
     pairs = [(first, second) for second, first in combinations(cells, 2) if _factor(first, second) != "both"]
-    return adjusted([compare_cells(rows, first, second, policy) for first, second in pairs])
+    return adjusted([compare_samples((own[one], own[other]), (one, other), (policy, policy)) for one, other in pairs])
 
 
 def with_leader(
