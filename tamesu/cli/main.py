@@ -21,6 +21,8 @@ COMMANDS = {
     "activate": "activating",
     "status": "standing",
     "list": "listing",
+    "leaderboard": "ranking",
+    "compare": "comparing",
     "report": "deriving",
     "resume": "running",
     "rescore": "rescoring",

@@ -23,6 +23,8 @@ PAGE = Path("build/shape-drawing/prompt-wording/replayed.html")
 DERIVED = (
     EVAL / "tables/items.csv",
     EVAL / "tables/runs.csv",
+    EVAL / "tables/items.parquet",
+    EVAL / "tables/runs.parquet",
     EVAL / "leaderboard.md",
     EVAL / "evaluation-report.md",
     PAGE,
