@@ -107,7 +107,10 @@ def _names(tree: nodes.Template, unknown: set[str]) -> Iterator[PromptFault]:
 def _fields(tree: nodes.Template) -> Iterator[PromptFault]:
     """Yield where `item` or `rubric` is named as a whole, or by a field that a judge may not see."""
     within: set[int] = set()
-    accesses = (*tree.find_all(nodes.Getattr), *tree.find_all(nodes.Getitem))
+    accesses: tuple[nodes.Getattr | nodes.Getitem, ...] = (
+        *tree.find_all(nodes.Getattr),
+        *tree.find_all(nodes.Getitem),
+    )
     for access in accesses:
         owner = access.node
         if not isinstance(owner, nodes.Name) or owner.name not in FIELDS:

@@ -33,7 +33,7 @@ def make_tables(project: Project, planned: Planned, cache: DigestCache) -> None:
     summary = summarise_eval(project, planned, cache)
     paths = project.eval(planned.evaluation.ref)
     slots = [slot_evidence(project, slot, cache) for slot in planned.plan.slots]
-    items, runs = items_csv(summary.rows), runs_csv(summary.rows, slots)
+    items, runs = items_csv(summary.rows, [judge.id for judge in summary.policy.judges]), runs_csv(summary.rows, slots)
     write_atomic(paths.items_csv, items)
     write_atomic(paths.runs_csv, runs)
     for run_id, rows in rows_by_run(summary.rows).items():

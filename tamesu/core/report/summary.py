@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from tamesu.base.model.evidence import Balance
 from tamesu.base.model.manifest import Eval, EvalRef, Policy
 from tamesu.base.model.plan import FoundRun, SlotState
+from tamesu.core.judge_figures import JudgeFigures, judge_figures
 from tamesu.core.metrics import CellMetrics, cell_metrics, find_metric
 from tamesu.core.report.comparison import Comparison, Leader, compare, find_leader, order_cells
 from tamesu.core.report.figures import count, usd
@@ -52,7 +53,8 @@ class EvalSummary:
 
     `headline` names the primary metric, then its companions and the secondary ones; `delivery` those that
     stand in every report. `recorded` is the banner over replayed answers, `warnings` stand beside it. `ranked` says
-    that `cells` stand from best to worst; else they stand in plan order. `evidence` is a SHA-256 in hex.
+    that `cells` stand from best to worst; else they stand in plan order. `evidence` is a SHA-256 in hex. `judges` are
+    the figures of model judges, `judge_balance` is the money of their own ledger.
     """
 
     ref: EvalRef
@@ -77,6 +79,8 @@ class EvalSummary:
     policy_changed: str | None
     notes: tuple[str, ...]
     evidence: str
+    judges: tuple[JudgeFigures, ...] = ()
+    judge_balance: Balance | None = None
 
     @property
     def primary(self) -> str:
@@ -98,6 +102,7 @@ def summarise(
     found: Sequence[FoundRun] = (),
     policy_changed: str | None = None,
     remarks: Sequence[str] = (),
+    judge_balance: Balance | None = None,
 ) -> EvalSummary:
     """Return the summary of an evaluation from the evidence of its planned runs.
 
@@ -135,6 +140,8 @@ def summarise(
         policy_changed=_policy_note(policy_changed),
         notes=(*_notes(rows, slots, _policy_note(policy_changed)), *_metric_notes(cells)),
         evidence=evidence,
+        judges=judge_figures(rows, slots, policy),
+        judge_balance=judge_balance,
     )
 
 
