@@ -11,7 +11,7 @@ from docs.routes_page import routes_page
 from tamesu.core.identity import IDENTITY_VERSION
 from tamesu.core.identity_fields import FIELDS, Part
 from tamesu.core.lint.catalogue import rules
-from tamesu.core.tables import ITEM_COLUMNS, RUN_COLUMNS, score_columns
+from tamesu.core.tables import ITEM_COLUMNS, RUN_COLUMNS, judge_columns, score_columns
 
 HERE = Path(__file__).resolve().parent
 MADE = "This page is made from code by `make docs`; do not edit it."
@@ -51,6 +51,7 @@ def tables_page() -> str:
     """Return docs/tables.md."""
     items = [(f"`{column.name}`", column.description) for column in ITEM_COLUMNS]
     scores = [(f"`{column.name}`", column.description) for column in score_columns(["<scorer>"])]
+    scores += [(f"`{column.name}`", column.description) for column in judge_columns(["<judge>"])]
     runs = [(f"`{column.name}`", column.description) for column in RUN_COLUMNS]
     runs.append(("`mean_score:<scorer>`", "mean over all planned items; failed and owed ones count as 0"))
     head = (
@@ -84,6 +85,7 @@ FAMILIES = {
     "id": "IDs",
     "image": "container images",
     "jsonl": "JSONL item files and JSON files",
+    "judge": "model judges",
     "metric": "metrics",
     "name": "names",
     "output-schema": "schemas of outputs",

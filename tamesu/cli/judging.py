@@ -67,6 +67,8 @@ def judge(
     else:
         for one in done:
             _show_outcome(one)
+        if any(one.tallies for one in done):
+            say("`tamesu run` or `snakemake` writes tables and reports anew")
     signal = next((one.signal for one in done if one.signal), 0)
     if signal:
         warn("interrupted; run again to go on, what was judged is kept")

@@ -91,12 +91,12 @@ class TestScope:
 class TestWarnings:
     def test_what_this_version_cannot_do_is_a_warning(self, shapes: ShapesProject, call: Caller) -> None:
         """support/missing: the manifest is valid, so lint passes; --strict makes it fail."""
-        judges("gate")[0](shapes)
+        swap("execution:\n", "output_schema: {type: object}\nexecution:\n")(shapes)
         done = call(shapes, "lint")
         assert done.code == 0
         line, summary = done.out.splitlines()
         assert findings(line)[0].severity == "warning"
-        assert "warning support/missing model judges are not asked by this version" in line
+        assert "warning support/missing output_schema is not acted upon on backend 'inspect'" in line
         assert summary == "1 eval(s): no errors, 1 warning"
         assert call(shapes, "lint", "--strict").code == 1
 
