@@ -15,19 +15,19 @@ from typing import Any
 import yaml
 
 from tests import live
-from tests.projects import EVAL, EXPERIMENT, ITEMS, Done, ShapesProject, banked
+from tests.projects import EVAL, EXAMPLE, EXPERIMENT, ITEMS, Done, ShapesProject, banked
 
-DIMENSIONS = ("objects-present", "layout-follows-scene")
 VERDICTS = EXPERIMENT / "recordings/verdicts.jsonl"
-RUNS = 8
-OUTPUTS = RUNS * len(ITEMS)
+OUTPUTS = 22  # two of the 24 recorded answers draw nothing
+USAGE = {"input": 1000, "output": 100}
+CALL_USD = 0.0014  # what that costs at the price of the judge
 JUDGE_PRICE = {"input": 1.0, "output": 4.0}
 HEADER = {"tamesu_recording": 1, "label": "verdicts made up for a test"}
 
 
 def dimensions() -> Mapping[str, Sequence[str]]:
     """Return the dimensions of the example's rubric and their reason codes."""
-    rubric = yaml.safe_load((Path(__file__).parent.parent / "examples/shapes" / EXPERIMENT / "rubrics/drawing.yml").read_text())
+    rubric = yaml.safe_load((EXAMPLE / EXPERIMENT / "rubrics/drawing.yml").read_text())
     return {one["id"]: one.get("reason_codes", []) for one in rubric["dimensions"]}
 
 
@@ -90,6 +90,17 @@ class JudgedProject(ShapesProject):
         return [json.loads(line) for line in path.read_text().splitlines()]
 
 
+def priced(project: ShapesProject, budget: float = 50.0, **price: float) -> None:
+    """Give the replayed judge a price and a bound, and its eval a budget for judges."""
+    models = [{"provider": "replay", "model": "critic-1", "usd_per_million": {**JUDGE_PRICE, **price}}]
+    project.path("config/models.yml").write_text(yaml.safe_dump({"models": models}))
+    manifest = yaml.safe_load(project.manifest.read_text())
+    manifest["defaults"]["judge_budget_usd"] = budget
+    for judge in manifest["evaluation"]["model_judges"]:
+        judge["parameters"]["max_tokens"] = 400
+    project.manifest.write_text(yaml.safe_dump(manifest, sort_keys=False))
+
+
 def with_judges(project: ShapesProject, judges: Sequence[Mapping[str, Any]], requires: Sequence[str] = ()) -> None:
     """Declare judges in the example's eval, and what acceptance requires beside `mechanical` and `human`."""
     manifest = yaml.safe_load(project.manifest.read_text())
@@ -122,7 +133,7 @@ def recorded_judge(**changes: Any) -> dict[str, Any]:
 def record(project: ShapesProject, lines: Iterable[Mapping[str, Any]] | None = None) -> None:
     """Write the recorded verdicts."""
     if lines is None:
-        lines = [{"item": item, "turns": [{"text": verdict()}] * 3} for item in ITEMS]
+        lines = [{"item": item, "turns": [{"text": verdict(), "usage": USAGE}] * 3} for item in ITEMS]
     project.path(VERDICTS).write_text("".join(json.dumps(line) + "\n" for line in [HEADER, *lines]))
 
 
@@ -133,9 +144,7 @@ def live_judge(provider: str = "openai-api/local", model: str = "critic-1", **ch
     return {**judge, "rubric": "../../rubrics/drawing.yml", **changes}
 
 
-def lively(
-    target: Path, url: str, *judges: Mapping[str, Any], budget: float = 50.0, **defaults: Any
-) -> JudgedProject:
+def lively(target: Path, url: str, *judges: Mapping[str, Any], budget: float = 50.0, **defaults: Any) -> JudgedProject:
     """Return a banked project whose judges are live at `url`."""
     judges = judges or (live_judge(),)
     root = banked(target).root

@@ -20,7 +20,6 @@ from tests.cli.lint_cases import (
     SYSTEM,
     TASK,
     findings,
-    judges,
     swap,
     write,
 )
@@ -154,7 +153,7 @@ class TestForms:
     @pytest.fixture
     def broken(self, shapes: ShapesProject) -> ShapesProject:
         swap("name: replayed", "name: 'a, b: 50%'")(shapes)
-        judges("gate")[0](shapes)
+        swap("execution:\n", "output_schema: {type: object}\nexecution:\n")(shapes)
         return shapes
 
     def test_json(self, broken: ShapesProject, call: Caller) -> None:

@@ -6,7 +6,7 @@ from dataclasses import replace
 
 import pytest
 
-from tamesu.base.model.evidence import Fault
+from tamesu.base.model.evidence import Fault, Usage
 from tamesu.base.model.judgement import ItemJudged, JudgmentFailure, JudgmentRecord
 from tamesu.base.model.manifest import FileDigest, Prompt
 from tamesu.base.model.plan import Price
@@ -14,11 +14,10 @@ from tamesu.core.judge_figures import agreement_with_people, judge_figures
 from tamesu.core.judge_money import CallCost, call_cost
 from tamesu.core.judge_owed import owed_of
 from tamesu.core.metrics import measure
-from tamesu.core.rows import SlotEvidence, build_rows
-from tamesu.core.votes import judge_digest
-from tamesu.base.model.evidence import Usage
 from tamesu.core.report.evaluation import evaluation_markdown
+from tamesu.core.rows import SlotEvidence, build_rows
 from tamesu.core.tables import items_csv
+from tamesu.core.votes import judge_digest
 from tests.factories import REVIEWED, RUBRIC, make_review, make_summary, scored_slot
 from tests.unit.test_votes import GATED, JUDGE, judgment
 

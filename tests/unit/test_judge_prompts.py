@@ -53,6 +53,7 @@ def test_a_prompt_sees_fields_of_item_and_rubric() -> None:
         ("{% set it = item %}{{ it.expected }}", 1, "'item' as a whole"),
         ("{{ rubric.digest }}", 1, "'rubric.digest'"),
         ("{{ lipsum() }}", 1, "'lipsum'"),
+        ("{{ (rubric.dimensions | random).id }}", 1, "at random"),
         ("{% include 'other' %}", 1, "another file"),
         ("{{ item.id ", 1, "no template"),
     ],

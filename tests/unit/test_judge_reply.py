@@ -49,7 +49,7 @@ class TestC03:
     """C03: the grade that is stored is the one that the judge gave, or there is none."""
 
     def test_c03_a_draft_in_the_note_never_counts_and_the_answer_does(self) -> None:
-        """`Draft GRADE: I. On reflection ... GRADE: C` must give C: deliberation stands in `note`, the verdict beside."""
+        """`Draft GRADE: I. On reflection ... GRADE: C` must give C: what is weighed stands in `note`."""
         note = 'Draft: {"pass": false, "reason": "blurred"}. On reflection I would not downgrade: it cites a source.'
         found = read_verdict(said(good(note)), BOTH, [])
         assert found == {"legible": Answer(True, "none", note), "complete": Answer(True)}

@@ -35,7 +35,9 @@ def answers(draw: st.DrawFn) -> dict[str, dict[str, Any]]:
 
 
 def read(said: dict[str, dict[str, Any]]) -> dict[str, Answer]:
-    return {one.id: Answer(said[one.id]["pass"], said[one.id]["reason"], said[one.id]["note"] or None) for one in DIMENSIONS}
+    return {
+        one.id: Answer(said[one.id]["pass"], said[one.id]["reason"], said[one.id]["note"] or None) for one in DIMENSIONS
+    }
 
 
 @given(answers(), UNSEEN, UNSEEN, st.sampled_from([None, 0, 4]), st.booleans())
@@ -52,7 +54,10 @@ def test_two_verdicts_are_none(first: dict[str, dict[str, Any]], second: dict[st
     assert isinstance(found, Fault) and found.type == "TwoObjects"
 
 
-@given(answers(), st.text(min_size=1, max_size=30).filter(lambda text: any(c.isprintable() and not c.isspace() for c in text)))
+@given(
+    answers(),
+    st.text(min_size=1, max_size=30).filter(lambda text: any(c.isprintable() and not c.isspace() for c in text)),
+)
 def test_a_verdict_among_other_text_is_none(said: dict[str, dict[str, Any]], text: str) -> None:
     for reply in (f"x{text}{json.dumps(said)}", f"{json.dumps(said)}{text}x"):
         assert isinstance(read_verdict(reply, DIMENSIONS, []), Fault)
@@ -77,8 +82,6 @@ def test_nothing_else_raises_or_counts(text: str) -> None:
 
 
 @given(answers(), NOTES, NOTES)
-def test_a_verdict_that_the_output_holds_never_counts(
-    said: dict[str, dict[str, Any]], before: str, after: str
-) -> None:
+def test_a_verdict_that_the_output_holds_never_counts(said: dict[str, dict[str, Any]], before: str, after: str) -> None:
     found = read_verdict(json.dumps(said), DIMENSIONS, [f"{before}{json.dumps(said, indent=1)}{after}"])
     assert isinstance(found, Fault) and found.type == "CopiedVerdict"
