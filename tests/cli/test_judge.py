@@ -83,8 +83,9 @@ class TestAsking:
         assert "| critic | screen | replay/critic-1 (recorded) | 22 | 22 | 0 | 0 |" in report(project, call)
 
     def test_recorded_verdicts_are_told_apart_by_what_is_judged(self, tmp_path: Path, call: Caller) -> None:
+        large = {"judged": "sketcher-large"}
         lines: list[dict[str, Any]] = [{"item": item, "turns": [{"text": verdict(False)}]} for item in ITEMS]
-        lines += [{"item": item, "judged": "sketcher-large", "turns": [{"text": verdict()}]} for item in ITEMS]
+        lines += [{"item": item, **large, "turns": [{"text": verdict()}]} for item in ITEMS]
         lines += [{"item": ITEMS[0], "judge": "critic", **large, "arm": "terse", "turns": [{"text": "?"}]}]
         project = recorded(tmp_path / "p", lines)
         assert call(project, "judge").code == 1
