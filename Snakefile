@@ -9,6 +9,7 @@ include: "rules/lint.smk"
 include: "rules/freeze.smk"
 include: "rules/execute.smk"
 include: "rules/ingest.smk"
+include: "rules/judge.smk"
 include: "rules/metrics.smk"
 include: "rules/report.smk"
 

@@ -23,6 +23,7 @@ COMMANDS = {
     "list": "listing",
     "leaderboard": "ranking",
     "compare": "comparing",
+    "judge": "judging",
     "report": "deriving",
     "resume": "running",
     "rescore": "rescoring",
@@ -33,6 +34,7 @@ COMMANDS = {
     "freeze": "freezing",
     "execute": "plumbing",
     "ingest": "plumbing",
+    "judging": "judging",
     "metrics": "deriving",
     "complete": "deriving",
 }

@@ -6,17 +6,20 @@ import os
 import time
 import uuid
 from collections.abc import Iterable, Sequence
+from dataclasses import replace
 from pathlib import Path
 
+from tamesu.base.canonical import digest
 from tamesu.base.errors import InvalidDocument
 from tamesu.base.model.manifest import EvalRef
 from tamesu.base.model.plan import Launch, Slot, SlotState
 from tamesu.base.model.trust import TrustedCode
-from tamesu.base.model.workflow import PlannedEval, PlannedLaunch, PlannedRun, WorkflowPlan
+from tamesu.base.model.workflow import PlannedEval, PlannedJudging, PlannedLaunch, PlannedRun, WorkflowPlan
 from tamesu.core.planning import Grouping, Retries
 from tamesu.edge.documents.reading import Shelf
 from tamesu.edge.store.digests import DigestCache
 from tamesu.edge.store.paths import EvalPaths, Project
+from tamesu.stages.judge_plan import plan_judges
 from tamesu.stages.metrics import tables_made_from
 from tamesu.stages.plan import Planned, digest_cache, plan_eval
 from tamesu.stages.report import view_made_from
@@ -32,11 +35,12 @@ def make_workflow_plan(
     retries: Retries,
     pay_usd: float | None,
     trusted: Sequence[TrustedCode] = (),
+    judge_pay_usd: float | None = None,
 ) -> WorkflowPlan:
     """Plan the given evals and set the markers of their derived files.
 
     An eval that does not read is left out and named in `broken`; the others go on. Foreign code may run as far as it
-    is `trusted`.
+    is `trusted`. Paid judges are asked up to `judge_pay_usd`.
     """
     cache, shelf = digest_cache(project), Shelf()
     planned, broken = [], []
@@ -46,11 +50,13 @@ def make_workflow_plan(
         except InvalidDocument as error:
             broken.append(str(error))
     launches = tuple(_launch(p, launch, pay_usd) for p in planned for launch in p.plan.launches)
-    _forget_receipts(project, launches)
+    judging = {str(p.evaluation.ref): _judging(project, p, launches, cache, judge_pay_usd) for p in planned}
+    _forget_receipts(project, launches, [one for one, _ in judging.values() if one is not None])
     stale = {str(one.evaluation.ref): stale_views(project, one, cache) for one in planned}
     for one in planned:
         ref = one.evaluation.ref
         working = any(launch.allowed for launch in launches if launch.eval == str(ref))
+        working = working or judging[str(ref)][0] is not None
         _mark_wants(project, ref, stale[str(ref)], evidence_digest(project, one, cache), working)
     cache.save()
     return WorkflowPlan(
@@ -59,10 +65,40 @@ def make_workflow_plan(
         again=retries is Retries.AGAIN,
         launches=launches,
         runs=tuple(run for one in planned for run in _runs(project, one)),
-        evals=tuple(_eval(project, one, pay_usd, stale[str(one.evaluation.ref)]) for one in planned),
+        evals=tuple(
+            replace(
+                _eval(project, one, pay_usd, stale[str(one.evaluation.ref)]),
+                unjudged=judging[str(one.evaluation.ref)][1],
+            )
+            for one in planned
+        ),
         broken=tuple(broken),
         trusted=tuple(trusted),
+        judging=tuple(one for one, _ in judging.values() if one is not None),
+        judge_pay_usd=judge_pay_usd,
     )
+
+
+def _judging(
+    project: Project,
+    planned: Planned,
+    launches: Sequence[PlannedLaunch],
+    cache: DigestCache,
+    pay_usd: float | None,
+) -> tuple[PlannedJudging | None, bool]:
+    """Return the judging of an eval, if there may be any, and whether its paid judges may be left unasked.
+
+    What judges owe is known when outputs are there, so that runs to work off mean that judging may follow.
+    """
+    name = str(planned.evaluation.ref)
+    if not planned.evaluation.policy.judges or planned.evaluation.status != "active":
+        return None, False
+    runs = any(launch.allowed for launch in launches if launch.eval == name)
+    standings = plan_judges(project, planned, cache).plan.judges
+    free = any(not one.paid and (runs or one.askable) for one in standings)
+    paid = any(one.paid and (runs or one.askable) for one in standings)
+    asked = free or (paid and pay_usd is not None)
+    return PlannedJudging(digest(name)[:12], name) if asked else None, paid
 
 
 def _launch(planned: Planned, launch: Launch, pay_usd: float | None) -> PlannedLaunch:
@@ -187,8 +223,10 @@ def write_marker(marker: Path, content: str) -> None:
     marker.write_text(content, encoding="utf-8")
 
 
-def _forget_receipts(project: Project, launches: Iterable[PlannedLaunch]) -> None:
+def _forget_receipts(project: Project, launches: Iterable[PlannedLaunch], judging: Iterable[PlannedJudging]) -> None:
     """A receipt of a launch that is owed again (its evidence was removed) must not count as done."""
+    for one in judging:
+        (project.receipts / f"judge-{one.id}").unlink(missing_ok=True)
     for launch in launches:
         for kind in ("freeze", "execute", "ingest"):
             (project.receipts / f"{kind}-{launch.id}").unlink(missing_ok=True)
