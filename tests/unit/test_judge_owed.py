@@ -16,7 +16,7 @@ from tamesu.core.judge_owed import owed_of
 from tamesu.core.metrics import measure
 from tamesu.core.report.evaluation import evaluation_markdown
 from tamesu.core.rows import SlotEvidence, build_rows
-from tamesu.core.tables import items_csv
+from tamesu.core.tables import item_table, table_csv
 from tamesu.core.votes import judge_digest
 from tests.factories import REVIEWED, RUBRIC, make_review, make_summary, scored_slot
 from tests.unit.test_votes import GATED, JUDGE, judgment
@@ -148,7 +148,7 @@ def test_agreement_with_people_is_about_items_with_both_verdicts() -> None:
         judged[item] = replace(known, reviews=(make_review(slot, item, passed),))
     rows = build_rows([replace(slot, judged=judged)], policy)
     found = agreement_with_people(rows, "critic")
-    assert (found.n, found.equal, found.raw) == (2, 1, 0.5)
+    assert (found.n, found.agreeing, found.raw, found.kappa) == (2, 1, 0.5, None)
     assert agreement_with_people(rows[3:], "critic").raw is None
 
 
@@ -170,5 +170,5 @@ def test_the_report_labels_recorded_verdicts_and_the_table_has_a_column_per_judg
     page = evaluation_markdown(make_summary([slot], ONCE))
     assert "## Judges" in page and "replay/critic-1 (recorded)" in page and "**Recorded verdicts**: critic" in page
     assert "## Judges" not in evaluation_markdown(make_summary([scored_slot({"a": 1.0})]))
-    table = items_csv(build_rows([slot], ONCE), ["critic"]).decode().splitlines()
+    table = table_csv(item_table(build_rows([slot], ONCE), ["critic"])).decode().splitlines()
     assert [line.rpartition(",")[2] for line in table] == ['"judge:critic"', '"true"', '"false"', '""']
