@@ -161,6 +161,16 @@ def test_a_reply_without_usage_is_charged_at_the_bound_and_told(tmp_path: Path) 
     assert project.judge_money() == (0.0, pytest.approx(project.judge_ledger()[0]["usd"]), 0)
 
 
+def test_a_server_that_never_answers_is_lost_at_the_bound_and_asked_again(tmp_path: Path) -> None:
+    with ModelServer(Reply(silent=True)) as server:
+        project = lively(tmp_path / "p", server.url, timeout_seconds=1)
+        assert project.judge("--limit", "1").code == 1
+    (found,) = project.failures()
+    assert found["fault"]["type"] == "ProviderUnavailable"
+    assert project.judge_money() == (0.0, pytest.approx(project.judge_ledger()[0]["usd"]), 0)
+    assert project.standing()["judges"][0]["askable"] == OUTPUTS
+
+
 def test_a_judge_may_cost_less_than_its_bound_and_never_more(tmp_path: Path) -> None:
     with ModelServer(Reply(verdict(), usage=Usage(3000, 400))) as server:
         project = lively(tmp_path / "p", server.url)
