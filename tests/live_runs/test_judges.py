@@ -104,7 +104,7 @@ def test_429_is_no_verdict_and_the_next_call_of_the_command_asks_again(tmp_path:
 @pytest.mark.long
 def test_within_a_call_retries_live_in_one_layer(tmp_path: Path) -> None:
     with ModelServer(Reply(status=503, body=b'{"error": {"message": "down"}}')) as server:
-        project = lively(tmp_path / "p", server.url, retries=1, timeout_seconds=5)
+        project = lively(tmp_path / "p", server.url, run_with="timeout_seconds: 5\n  retries: 1")
         assert project.judge("--limit", "1").code == 1
         assert len(server.calls) == 2
     (found,) = project.failures()
@@ -163,12 +163,12 @@ def test_a_reply_without_usage_is_charged_at_the_bound_and_told(tmp_path: Path) 
 
 def test_a_server_that_never_answers_is_lost_at_the_bound_and_asked_again(tmp_path: Path) -> None:
     with ModelServer(Reply(silent=True)) as server:
-        project = lively(tmp_path / "p", server.url, timeout_seconds=1)
+        project = lively(tmp_path / "p", server.url, run_with="timeout_seconds: 1\n  retries: 0")
         assert project.judge("--limit", "1").code == 1
     (found,) = project.failures()
     assert found["fault"]["type"] == "ProviderUnavailable"
     assert project.judge_money() == (0.0, pytest.approx(project.judge_ledger()[0]["usd"]), 0)
-    assert project.standing()["judges"][0]["askable"] == OUTPUTS
+    assert project.standing()["judges"][0]["askable"] == 8
 
 
 def test_a_judge_may_cost_less_than_its_bound_and_never_more(tmp_path: Path) -> None:

@@ -6,7 +6,7 @@ from dataclasses import replace
 
 import pytest
 
-from tamesu.base.model.evidence import Fault, Usage
+from tamesu.base.model.evidence import Balance, Fault, Usage
 from tamesu.base.model.judgement import ItemJudged, JudgmentFailure, JudgmentRecord
 from tamesu.base.model.judging import JudgeStanding
 from tamesu.base.model.manifest import FileDigest, Prompt
