@@ -1,7 +1,7 @@
 """A real headless Chromium, driven over its DevTools protocol: open a page, evaluate, press keys, take a picture.
 
-`with browser() as tab:` starts one in a folder of its own and ends it, by its process ID, with the block. Nothing it opens
-may reach the network: its only proxy is a closed port.
+`with browser() as tab:` starts one in a folder of its own and ends it, by its process ID, with the block. Nothing that
+it opens may reach the network: its only proxy is a closed port.
 """
 
 from __future__ import annotations

@@ -21,6 +21,7 @@ COMMANDS = {
     "status": "standing",
     "list": "listing",
     "report": "deriving",
+    "review": "reviewing",
     "resume": "running",
     "rescore": "rescoring",
     "lock": "locking",
