@@ -123,6 +123,7 @@ class Tab:
         """Set the size of the window in CSS pixels and the colour scheme that the user prefers."""
         size = {"width": width, "height": height, "deviceScaleFactor": 1, "mobile": False}
         self.call("Emulation.setDeviceMetricsOverride", **size)
+        self.call("Emulation.setScrollbarsHidden", hidden=True)
         scheme = {"name": "prefers-color-scheme", "value": "dark" if dark else "light"}
         self.call("Emulation.setEmulatedMedia", features=[scheme])
 

@@ -2,20 +2,24 @@
 
 from __future__ import annotations
 
+from dataclasses import asdict
 from pathlib import Path
 
 import click
 
-from tamesu.base.errors import UsageError
+from tamesu.base.errors import InvalidDocument, UsageError
 from tamesu.cli.groups import NamedCommands
-from tamesu.cli.session import fail, project_here, say, warn
+from tamesu.cli.session import chosen, emit_json, fail, project_here, say, warn
 from tamesu.core.review.check import Extent
 from tamesu.core.review.choice import Content
+from tamesu.core.review.progress import ReviewProgress
+from tamesu.edge.documents.reading import Shelf
 from tamesu.edge.store.paths import Project
 from tamesu.stages.plan import digest_cache
 from tamesu.stages.review_export import Exported, Request, check_reviewer, export_pack
 from tamesu.stages.review_import import Imported, import_responses
-from tamesu.stages.reviewing import read_reviewable
+from tamesu.stages.review_status import read_progress
+from tamesu.stages.reviewing import Reviewable, read_reviewable
 
 
 @click.group(cls=NamedCommands, short_help="Hand outputs to reviewers and take in their answers.")
@@ -106,3 +110,63 @@ def _tell_import(done: Imported) -> None:
 
 def _reviews(count: int) -> str:
     return "review" if count == 1 else "reviews"
+
+
+@review.command("status")
+@click.argument("name", metavar="EVAL", required=False)
+@click.option("--json", "as_json", is_flag=True, help="Print as JSON.")
+def status(name: str | None, as_json: bool) -> None:
+    """Say what is owed, by whom it was reviewed, who disagrees and what went stale."""
+    project = project_here()
+    cache, shelf = digest_cache(project), Shelf()
+    views: list[dict[str, object]] = []
+    for ref in chosen(project, name):
+        try:
+            one = read_reviewable(project, str(ref), cache, shelf)
+        except InvalidDocument as error:
+            views.append({"eval": str(ref), "problem": str(error)})
+            continue
+        if one.evaluation.policy.human_rubric is None and name is None:
+            continue
+        progress = read_progress(project, one, cache)
+        views.append({"eval": str(ref), **_view(progress, one)})
+        if not as_json:
+            _tell_progress(str(ref), progress, one)
+    cache.save()
+    if as_json:
+        emit_json(views)
+        return
+    for view in views:
+        if "problem" in view:
+            say(f"{view['eval']}: invalid: {view['problem']}")
+    if not views:
+        say("no eval declares human review")
+
+
+def _view(progress: ReviewProgress, one: Reviewable) -> dict[str, object]:
+    """Progress as plain values; `raw` is the share of verdicts that agree."""
+    pairs = [{**asdict(pair), "raw": pair.raw} for pair in progress.agreement]
+    return {**asdict(progress), "agreement": pairs, "left_out": list(one.problems)}
+
+
+def _tell_progress(ref: str, progress: ReviewProgress, one: Reviewable) -> None:
+    owed = f"{progress.owed} owed ({progress.missing} {_reviews(progress.missing)})"
+    say(
+        f"{ref}: {progress.done} of {progress.outputs} outputs reviewed, {owed}, {progress.disagreements} disagreements"
+    )
+    for count in progress.reviewers:
+        decided = f", {count.adjudicated} adjudicated" if count.adjudicated else ""
+        stale = f", {count.stale} stale" if count.stale else ""
+        say(f"  {count.reviewer}: {count.counted} reviewed{decided}{stale}")
+    for pair in progress.agreement:
+        say(f"  {pair.first} and {pair.second}: agree on {pair.agreed} of {pair.shared} outputs ({pair.raw:.0%})")
+    for cause in progress.stale:
+        say(f"  stale: {cause.records} {_reviews(cause.records)} ({cause.cause}); kept, not counted")
+    if progress.elsewhere:
+        say(f"  {progress.elsewhere} {_reviews(progress.elsewhere)} of runs that the plan does not name")
+    for problem in one.problems:
+        say(f"  left out: {problem}")
+    if progress.disagreements:
+        say(f"  next: `tamesu review export {ref} --reviewer NAME --adjudicate`")
+    elif progress.owed:
+        say(f"  next: `tamesu review export {ref} --reviewer NAME`")

@@ -160,7 +160,7 @@ def _made(project: Project, reviewable: Reviewable, row: ItemRow, lot: Lot) -> _
         one = shown_file(artifact.role if len(artifacts) > 1 else "", kind_of(artifact.media_type), content)
         outputs.append(one)
         files.append(one.as_file(artifact.role, artifact.sha256))
-        warnings += [f"{identity}: the output is shown with its container; {NOT_CUT}"] * keeps_metadata(one, content)
+        warnings += [f"{identity}: {NOT_CUT}"] * keeps_metadata(one, content)
     inputs, input_files = _inputs(project, _item(reviewable, row.item))
     disputed = row.human.counted if row.review == "disagreement" else ()
     earlier = tuple(sorted(disputed, key=lambda one: lot.draw("voice", row.run_id, row.item, one.reviewer)))

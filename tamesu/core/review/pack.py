@@ -17,7 +17,7 @@ from tamesu.core.review.pictures import normalised
 from tamesu.core.review.recordings import without_metadata
 
 _SOUNDS = {"wav": "audio/wav", "mp3": "audio/mpeg", "flac": "audio/flac", "ogg": "audio/ogg"}
-NOT_CUT = "its container may say which program made it, and was not cut"
+NOT_CUT = "the recording is handed over as it is, and its container may say what made it"
 
 
 @dataclass(frozen=True, slots=True)
@@ -174,7 +174,7 @@ def texts_of(entries: Sequence[PackEntry]) -> dict[tuple[str, str], str]:
 
 
 def _words(one: Shown) -> str:
-    sound = one.data.decode("latin-1") if one.data is not None and one.kind != "image" else ""
+    sound = one.data.decode("ascii", "replace") if one.data is not None and one.kind != "image" else ""
     return "\n".join((one.label, one.text or "", sound))
 
 

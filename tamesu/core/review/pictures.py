@@ -8,6 +8,7 @@ shown on a checkerboard. What a reviewer must know of it is a remark.
 from __future__ import annotations
 
 import io
+import warnings
 from collections.abc import Iterator
 from contextlib import suppress
 from dataclasses import dataclass
@@ -40,7 +41,9 @@ class ShownPicture:
 def normalised(content: bytes) -> ShownPicture | None:
     """Return a picture as reviewers see it; None for bytes that are no picture within bounds."""
     try:
-        return _normalised(content)
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")  # about broken metadata, which nobody keeps
+            return _normalised(content)
     except Exception:  # decoders meet hostile bytes with every kind of exception
         return None
 

@@ -21,7 +21,7 @@
     const blank = { reviews: {}, at: null, filter: false };
     try {
       const found = JSON.parse(localStorage.getItem(memory));
-      return found && typeof found.reviews === "object" ? { ...blank, ...found } : blank;
+      return found && found.reviews && typeof found.reviews === "object" ? { ...blank, ...found } : blank;
     } catch {
       return blank;
     }
@@ -204,6 +204,7 @@
     const done = entries.filter(complete).length;
     $("count").textContent = `${done} of ${entries.length} answered`;
     $("bar").style.width = `${(100 * done) / entries.length}%`;
+    if (!$("refusal").hidden) showRefusal(unanswered());
     $("list-empty").hidden = !(state.filter && done === entries.length);
     $("filter").checked = state.filter;
     const stops = listed.map(({ number }) => number);
@@ -307,28 +308,39 @@
     unsaved = false;
   }
 
-  function hand() {
-    const open = entries.map((entry, number) => ({ entry, number })).filter(({ entry }) => !complete(entry));
-    $("refusal").hidden = !open.length;
-    if (!open.length) {
-      save(entries);
-      return;
-    }
+  function lack(entry) {
+    const parts = lacking(entry);
+    if (parts.length === dimensions.length && parts.every((one) => missing(entry, one) === "no answer")) return "not answered";
+    return parts.map((one) => `${one.id}: ${missing(entry, one)}`).join(", ");
+  }
+
+  function showRefusal(open) {
     const finished = entries.length - open.length;
+    $("refusal").hidden = !open.length;
     $("refusal-text").textContent = `Not downloaded: ${open.length} of ${entries.length} entries are not answered completely.`;
     $("refusal-list").replaceChildren(...open.map(({ entry, number }) => {
-      const parts = lacking(entry).map((one) => `${one.id}: ${missing(entry, one)}`).join(", ");
-      const button = make("button", { type: "button", textContent: `Entry ${number + 1}: ${parts}` });
+      const button = make("button", { type: "button", textContent: `Entry ${number + 1}: ${lack(entry)}` });
       button.addEventListener("click", () => go(number));
       return make("li", {}, button);
     }));
     $("partial").hidden = !finished;
-    $("partial").textContent = `Download the ${finished} finished only (as unfinished work)`;
+    $("partial").textContent = `Download the finished part anyway (${finished} of ${entries.length})`;
+  }
+
+  const unanswered = () => entries.map((entry, number) => ({ entry, number })).filter(({ entry }) => !complete(entry));
+
+  function hand() {
+    const open = unanswered();
+    showRefusal(open);
+    if (!open.length) {
+      save(entries);
+      return;
+    }
     go(open[0].number);
-    const wanted = $("form").querySelectorAll("fieldset")[active];
-    wanted.classList.add("wanted");
-    wanted.append(make("p", { className: "missing", textContent: missing(open[0].entry, dimensions[active]) === "no reason" ? "Say why not." : "This needs an answer." }));
-    wanted.querySelector(missing(open[0].entry, dimensions[active]) === "no reason" ? ".reasons input" : "input").focus();
+    const [why, field] = [missing(open[0].entry, dimensions[active]), $("form").querySelectorAll("fieldset")[active]];
+    field.classList.add("wanted");
+    field.append(make("p", { className: "missing", textContent: why === "no reason" ? "Say why not." : "This needs an answer." }));
+    field.querySelector(why === "no reason" ? ".reasons input" : "input").focus();
   }
 
   // --- keys
