@@ -150,10 +150,9 @@ def _view(progress: ReviewProgress, one: Reviewable) -> dict[str, object]:
 
 
 def _tell_progress(ref: str, progress: ReviewProgress, one: Reviewable) -> None:
+    disputed = "1 disagreement" if progress.disagreements == 1 else f"{progress.disagreements} disagreements"
     owed = f"{progress.owed} owed ({progress.missing} {_reviews(progress.missing)})"
-    say(
-        f"{ref}: {progress.done} of {progress.outputs} outputs reviewed, {owed}, {progress.disagreements} disagreements"
-    )
+    say(f"{ref}: {progress.done} of {progress.outputs} outputs reviewed, {owed}, {disputed}")
     for count in progress.reviewers:
         decided = f", {count.adjudicated} adjudicated" if count.adjudicated else ""
         stale = f", {count.stale} stale" if count.stale else ""

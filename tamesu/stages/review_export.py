@@ -91,7 +91,8 @@ def export_pack(project: Project, reviewable: Reviewable, request: Request) -> E
     if not rows:
         return None
     lot = Lot(str(secrets.randbits(_SEED_BITS) if request.seed is None else request.seed), request.reviewer)
-    made = [_made(project, reviewable, row, lot) for row in lot.shuffled(rows)]
+    disputed = request.content is Content.DISPUTED
+    made = [_made(project, reviewable, row, lot, row.human.counted if disputed else ()) for row in lot.shuffled(rows)]
     with held(project.review_lock(reviewable.evaluation.ref), "the review of this eval", _PATIENCE_SECONDS):
         return _written(project, reviewable, request, lot, made)
 
@@ -149,7 +150,10 @@ def _keep_answers(path: Path, fresh: bytes) -> None:
 # --- entries
 
 
-def _made(project: Project, reviewable: Reviewable, row: ItemRow, lot: Lot) -> _Made:
+def _made(
+    project: Project, reviewable: Reviewable, row: ItemRow, lot: Lot, disputed: tuple[ReviewRecord, ...]
+) -> _Made:
+    """Return the entry of a row; `disputed` are the reviews that an adjudication decides between."""
     result = reviewable.results[row.run_id, row.item]
     folder = project.eval(reviewable.evaluation.ref).run(row.run_id).item(row.item)
     identity = lot.entry_id(row)
@@ -162,7 +166,6 @@ def _made(project: Project, reviewable: Reviewable, row: ItemRow, lot: Lot) -> _
         files.append(one.as_file(artifact.role, artifact.sha256))
         warnings += [f"{identity}: {NOT_CUT}"] * keeps_metadata(one, content)
     inputs, input_files = _inputs(project, _item(reviewable, row.item))
-    disputed = row.human.counted if row.review == "disagreement" else ()
     earlier = tuple(sorted(disputed, key=lambda one: lot.draw("voice", row.run_id, row.item, one.reviewer)))
     return _Made(
         PackEntry(identity, inputs, tuple(outputs), earlier),

@@ -157,7 +157,7 @@ def _rows(sheet: _Sheet, content: bytes) -> list[_Row]:
         return []
     numbered = _lines(sheet, text)
     head = next(numbered, None)
-    if head is not None and len(head[1]) == 1 and head[1][0].lower().startswith("sep="):
+    if head is not None and head[1][0].lower().startswith("sep="):
         head = next(numbered, None)
     sheet.columns = [name.strip() for name in head[1]] if head else []
     _check_header(sheet, head[0] if head else 1)
