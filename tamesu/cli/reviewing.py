@@ -16,7 +16,7 @@ from tamesu.core.review.progress import ReviewProgress
 from tamesu.edge.documents.reading import Shelf
 from tamesu.edge.store.paths import Project
 from tamesu.stages.plan import digest_cache
-from tamesu.stages.review_export import Exported, Request, check_reviewer, export_pack
+from tamesu.stages.review_export import Exported, Request, check_reviewer, export_pack, write_nothing
 from tamesu.stages.review_import import Imported, import_responses
 from tamesu.stages.review_status import read_progress
 from tamesu.stages.reviewing import Reviewable, read_reviewable
@@ -38,8 +38,16 @@ def review() -> None:
 @click.option("--all", "again", is_flag=True, help="Also what this reviewer has answered before.")
 @click.option("--adjudicate", is_flag=True, help="What reviewers disagree about, with their answers but no names.")
 @click.option("--output", type=click.Path(path_type=Path), help="Write the pack into this folder.")
+@click.option("--page-if-nothing", is_flag=True, hidden=True)
 def export(
-    name: str, reviewer: str, run: str | None, seed: int | None, again: bool, adjudicate: bool, output: Path | None
+    name: str,
+    reviewer: str,
+    run: str | None,
+    seed: int | None,
+    again: bool,
+    adjudicate: bool,
+    output: Path | None,
+    page_if_nothing: bool,
 ) -> None:
     """Write a blinded pack for one reviewer: review.html, which works offline, and responses.csv.
 
@@ -57,6 +65,8 @@ def export(
     cache.save()
     if done is None:
         say(f"{reviewable.evaluation.ref}: {_NOTHING[content].format(reviewer=reviewer)}")
+        if page_if_nothing and folder is not None:
+            write_nothing(folder)
         for problem in reviewable.problems:
             warn(f"left out: {problem}")
         return

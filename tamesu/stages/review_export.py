@@ -20,7 +20,7 @@ from tamesu.core.media import kind_of
 from tamesu.core.review.choice import Content, Lot, chosen_rows
 from tamesu.core.review.names import Secret, name_warnings, secret_names
 from tamesu.core.review.pack import NOT_CUT, Pack, PackEntry, Shown, keeps_metadata, shown_file, shown_input, texts_of
-from tamesu.core.review.page import review_page, review_readme
+from tamesu.core.review.page import nothing_page, review_page, review_readme
 from tamesu.core.review.pictures import NORMALISATION
 from tamesu.core.review.sheet import empty_sheet
 from tamesu.core.rows import ItemRow
@@ -95,6 +95,11 @@ def export_pack(project: Project, reviewable: Reviewable, request: Request) -> E
     made = [_made(project, reviewable, row, lot, row.human.counted if disputed else ()) for row in lot.shuffled(rows)]
     with held(project.review_lock(reviewable.evaluation.ref), "the review of this eval", _PATIENCE_SECONDS):
         return _written(project, reviewable, request, lot, made)
+
+
+def write_nothing(folder: Path) -> None:
+    """Write a page that says that nothing is owed, for a workflow that asked for the page of a pack."""
+    write_atomic(folder / "review.html", nothing_page().encode())
 
 
 def _written(project: Project, reviewable: Reviewable, request: Request, lot: Lot, made: list[_Made]) -> Exported:

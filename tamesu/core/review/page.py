@@ -40,6 +40,11 @@ def review_page(pack: Pack) -> str:
     )
 
 
+def nothing_page() -> str:
+    """Return the page of a pack that holds nothing."""
+    return _source(_environment(escaped=True), "nothing.html")
+
+
 def review_readme(pack: Pack) -> str:
     """Return README.txt: what to do with the pack."""
     return _environment(escaped=False).get_template("readme.txt.j2").render(pack=pack)
