@@ -30,7 +30,7 @@ def review() -> None:
     """
 
 
-@review.command("export")
+@review.command("export", short_help="Write a blinded pack for one reviewer.")
 @click.argument("name", metavar="EVAL")
 @click.option("--reviewer", required=True, help="For whom: an ID such as `ada`.")
 @click.option("--run", "run", help="Only this run, by its run ID.")
@@ -92,7 +92,7 @@ def _place(project: Project, path: Path) -> str:
     return project.relative(path) if path.is_relative_to(project.root) else str(path)
 
 
-@review.command("import")
+@review.command("import", short_help="Take in the answers that came back.")
 @click.argument("name", metavar="EVAL")
 @click.argument("files", metavar="FILE...", nargs=-1, required=True, type=click.Path(path_type=Path))
 @click.option("--partial", is_flag=True, help="Take what there is when entries of a pack are not answered.")
@@ -122,7 +122,7 @@ def _reviews(count: int) -> str:
     return "review" if count == 1 else "reviews"
 
 
-@review.command("status")
+@review.command("status", short_help="Say where review stands.")
 @click.argument("name", metavar="EVAL", required=False)
 @click.option("--json", "as_json", is_flag=True, help="Print as JSON.")
 def status(name: str | None, as_json: bool) -> None:

@@ -2,34 +2,29 @@
 
 from __future__ import annotations
 
-import mimetypes
 import re
 import secrets
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator
 from contextlib import suppress
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from pathlib import Path
 
-from tamesu.base.canonical import digest_bytes
-from tamesu.base.errors import EvidenceError, Refused, UsageError, shown
-from tamesu.base.model.judgement import ReviewRecord
-from tamesu.base.model.manifest import FileDigest, Item, Rubric
-from tamesu.base.model.review import KeyEntry, PackKey, ShownFile
-from tamesu.core.media import kind_of
+from tamesu.base.errors import Refused, UsageError, shown
+from tamesu.base.model.manifest import Rubric
+from tamesu.base.model.review import PackKey
 from tamesu.core.review.choice import Content, Lot, chosen_rows
 from tamesu.core.review.names import Secret, name_warnings, secret_names
-from tamesu.core.review.pack import NOT_CUT, Pack, PackEntry, Shown, keeps_metadata, shown_file, shown_input, texts_of
+from tamesu.core.review.pack import Pack, texts_of
 from tamesu.core.review.page import nothing_page, review_page, review_readme
 from tamesu.core.review.pictures import NORMALISATION
 from tamesu.core.review.sheet import empty_sheet
-from tamesu.core.rows import ItemRow
-from tamesu.core.votes import reviewed_artifacts
-from tamesu.edge.documents.responses_reader import has_answers
+from tamesu.edge.documents.responses_sheet import has_answers
 from tamesu.edge.store.files import write_atomic
 from tamesu.edge.store.locks import held
 from tamesu.edge.store.packs import archive, read_keys, write_key
 from tamesu.edge.store.paths import EvalPaths, Project
+from tamesu.stages.review_entries import MadeEntry, make_entry
 from tamesu.stages.reviewing import Reviewable, human_rubric
 
 SHEET = "responses.csv"
@@ -63,15 +58,6 @@ class Exported:
     warnings: tuple[str, ...]
 
 
-@dataclass(frozen=True, slots=True)
-class _Made:
-    """An entry, what the key says of it, and what cannot be hidden in it."""
-
-    entry: PackEntry
-    key: KeyEntry
-    warnings: tuple[str, ...]
-
-
 def check_reviewer(name: str) -> None:
     """Raise UsageError for a reviewer whose name cannot stand in the names of packs and records."""
     if not _REVIEWER.fullmatch(name) or len(name) > _LONGEST_REVIEWER:
@@ -92,7 +78,11 @@ def export_pack(project: Project, reviewable: Reviewable, request: Request) -> E
         return None
     lot = Lot(str(secrets.randbits(_SEED_BITS) if request.seed is None else request.seed), request.reviewer)
     disputed = request.content is Content.DISPUTED
-    made = [_made(project, reviewable, row, lot, row.human.counted if disputed else ()) for row in lot.shuffled(rows)]
+    items = {item.id: item for item in reviewable.evaluation.dataset.items}
+    made = [
+        make_entry(project, reviewable, row, items[row.item], lot, row.human.counted if disputed else ())
+        for row in lot.shuffled(rows)
+    ]
     with held(project.review_lock(reviewable.evaluation.ref), "the review of this eval", _PATIENCE_SECONDS):
         return _written(project, reviewable, request, lot, made)
 
@@ -102,7 +92,7 @@ def write_nothing(folder: Path) -> None:
     write_atomic(folder / "review.html", nothing_page().encode())
 
 
-def _written(project: Project, reviewable: Reviewable, request: Request, lot: Lot, made: list[_Made]) -> Exported:
+def _written(project: Project, reviewable: Reviewable, request: Request, lot: Lot, made: list[MadeEntry]) -> Exported:
     rubric = human_rubric(reviewable.evaluation)
     key = _key(project, reviewable, rubric, request, lot, made)
     pack = Pack(
@@ -152,65 +142,11 @@ def _keep_answers(path: Path, fresh: bytes) -> None:
             raise Refused(f"{path}: holds answers; import it or move it away, then export again")
 
 
-# --- entries
-
-
-def _made(
-    project: Project, reviewable: Reviewable, row: ItemRow, lot: Lot, disputed: tuple[ReviewRecord, ...]
-) -> _Made:
-    """Return the entry of a row; `disputed` are the reviews that an adjudication decides between."""
-    result = reviewable.results[row.run_id, row.item]
-    folder = project.eval(reviewable.evaluation.ref).run(row.run_id).item(row.item)
-    identity = lot.entry_id(row)
-    outputs, files, warnings = [], [], []
-    artifacts = reviewed_artifacts(result)
-    for artifact in artifacts:
-        content = _verified(folder / artifact.path, artifact.sha256)
-        one = shown_file(artifact.role if len(artifacts) > 1 else "", kind_of(artifact.media_type), content)
-        outputs.append(one)
-        files.append(one.as_file(artifact.role, artifact.sha256))
-        warnings += [f"{identity}: {NOT_CUT}"] * keeps_metadata(one, content)
-    inputs, input_files = _inputs(project, _item(reviewable, row.item))
-    earlier = tuple(sorted(disputed, key=lambda one: lot.draw("voice", row.run_id, row.item, one.reviewer)))
-    return _Made(
-        PackEntry(identity, inputs, tuple(outputs), earlier),
-        KeyEntry(row.run_id, row.item, tuple(files), input_files, _names(disputed)),
-        tuple(warnings),
-    )
-
-
-def _names(reviews: Iterable[ReviewRecord]) -> tuple[str, ...]:
-    return tuple(sorted(one.name for one in reviews))
-
-
-def _verified(path: Path, sha256: str) -> bytes:
-    content = path.read_bytes()
-    if digest_bytes(content) != sha256:
-        raise EvidenceError(f"{path}: is not what its result recorded; restore it, or rebuild it with `tamesu rescore`")
-    return content
-
-
-def _item(reviewable: Reviewable, name: str) -> Item:
-    return next(item for item in reviewable.evaluation.dataset.items if item.id == name)
-
-
-def _inputs(project: Project, item: Item) -> tuple[tuple[Shown, ...], tuple[ShownFile, ...]]:
-    """Return an item's input with the files that go with it, under numbers instead of names."""
-    files = [(asset, _asset(project, number, asset)) for number, asset in enumerate(item.assets, 1)]
-    recorded = tuple(one.as_file(f"input-{number}", asset.sha256) for number, (asset, one) in enumerate(files, 1))
-    return (*shown_input(item.input), *(one for _, one in files)), recorded
-
-
-def _asset(project: Project, number: int, asset: FileDigest) -> Shown:
-    kind = kind_of(mimetypes.guess_type(asset.path)[0] or "")
-    return shown_file(f"file {number}", kind, _verified(project.root / asset.path, asset.sha256))
-
-
 # --- the key
 
 
 def _key(
-    project: Project, reviewable: Reviewable, rubric: Rubric, request: Request, lot: Lot, made: list[_Made]
+    project: Project, reviewable: Reviewable, rubric: Rubric, request: Request, lot: Lot, made: list[MadeEntry]
 ) -> PackKey:
     """Return the key of a pack: the one that lies here when the same pack was made before, else a new one."""
     paths = project.eval(reviewable.evaluation.ref)
@@ -242,12 +178,13 @@ def _free_name(paths: EvalPaths, key: PackKey, lot: Lot) -> str:
 # --- what cannot be hidden
 
 
-def _warnings(reviewable: Reviewable, request: Request, pack: Pack, made: list[_Made], size: int) -> Iterator[str]:
+def _warnings(reviewable: Reviewable, request: Request, pack: Pack, made: list[MadeEntry], size: int) -> Iterator[str]:
     secret = secret_names(slot.spec for slot in reviewable.planned.plan.slots)
     others = {one.reviewer for entry in pack.entries for one in entry.earlier}
     reviewers = tuple(Secret(name, "a reviewer") for name in sorted(others))
     yield from name_warnings(texts_of(pack.entries), (*secret, *reviewers))
-    rubric = "\n".join((pack.rubric.name, pack.rubric.rationale, *(one.question for one in pack.rubric.dimensions)))
+    asked = (text for one in pack.rubric.dimensions for text in (one.id, one.question, *one.reason_codes))
+    rubric = "\n".join((pack.rubric.name, pack.rubric.rationale, *asked))
     yield from name_warnings({(f"{pack.rubric.path}", "the rubric"): rubric}, secret)
     for one in made:
         yield from one.warnings

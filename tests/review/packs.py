@@ -133,3 +133,9 @@ def item_of(pack: PackFolder, entry: str) -> tuple[str, str]:
 
 def artifact(project: ShapesProject, run_id: str, item: str) -> Path:
     return project.path(EVAL) / "runs" / run_id / "items" / item / "artifacts"
+
+
+def findings(done_out: str) -> list[tuple[str, str]]:
+    """Return rule and message of each finding."""
+    lines = [line.split(" error responses/", 1)[1] for line in done_out.splitlines() if " error responses/" in line]
+    return [(line.split(" ", 1)[0], line.split(" ", 1)[1]) for line in lines]

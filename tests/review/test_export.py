@@ -123,7 +123,15 @@ def test_options_that_exclude_each_other(banked_shapes: ShapesProject, call: Cal
 def test_an_unknown_subcommand_names_the_nearest(banked_shapes: ShapesProject, call: Caller) -> None:
     done = call(banked_shapes, "review", "exprt")
     assert done.code == 2
-    assert "Did you mean export?" in done.err
+    assert "Did you mean export or import?" in done.err
+
+
+def test_every_command_says_what_it_does(banked_shapes: ShapesProject, call: Caller) -> None:
+    told = call(banked_shapes, "review", "--help", columns=80)
+    assert (told.code, told.err) == (0, "")
+    assert "..." not in told.out
+    for name in ("export", "import", "status"):
+        assert call(banked_shapes, "review", name, "--help").out.startswith(f"Usage: tamesu review {name} ")
 
 
 def test_an_eval_with_errors_is_not_exported(banked_shapes: ShapesProject, call: Caller) -> None:

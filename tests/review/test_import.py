@@ -6,8 +6,6 @@ import copy
 import csv
 import errno
 import io
-import json
-import re
 import shutil
 from collections.abc import Callable
 from pathlib import Path
@@ -27,11 +25,10 @@ from tests.review.packs import (
     answers,
     artifact,
     export,
+    findings,
     item_of,
-    one_run_only,
     records,
     responses,
-    review_all,
     take_in,
     write,
 )
@@ -42,12 +39,6 @@ RUBRIC = EXPERIMENT / "rubrics" / "drawing.yml"
 @pytest.fixture
 def pack(banked_shapes: ShapesProject, call: Caller) -> PackFolder:
     return export(call, banked_shapes)
-
-
-def findings(done_out: str) -> list[tuple[str, str]]:
-    """Return rule and message of each finding."""
-    lines = [line.split(" error responses/", 1)[1] for line in done_out.splitlines() if " error responses/" in line]
-    return [(line.split(" ", 1)[0], line.split(" ", 1)[1]) for line in lines]
 
 
 def test_answers_become_one_immutable_record_each(banked_shapes: ShapesProject, pack: PackFolder, call: Caller) -> None:
@@ -206,7 +197,7 @@ SPOILED = {
 
 
 @pytest.mark.parametrize("rule", SPOILED)
-def test_one_mistake_refuses_the_whole_file(
+def test_c46_one_mistake_refuses_the_whole_file(
     rule: str, banked_shapes: ShapesProject, pack: PackFolder, call: Caller
 ) -> None:
     spoil, message = SPOILED[rule]
@@ -330,7 +321,7 @@ def test_a_run_that_the_plan_no_longer_names_keeps_its_reviews(
     assert f"{len(pack.ids)} reviews of runs that the plan does not name" in told
 
 
-def test_a_pack_of_another_eval_is_named(banked_shapes: ShapesProject, pack: PackFolder, call: Caller) -> None:
+def test_c46_a_pack_of_another_eval_is_named(banked_shapes: ShapesProject, pack: PackFolder, call: Caller) -> None:
     other = banked_shapes.eval.parent / "second"
     other.mkdir()
     text = banked_shapes.manifest.read_text().replace("name: replayed", "name: second")
@@ -352,7 +343,7 @@ def test_the_same_pack_in_two_files_refuses(banked_shapes: ShapesProject, pack: 
     assert records(banked_shapes) == {}
 
 
-def test_a_closed_eval_takes_no_answers(banked_shapes: ShapesProject, pack: PackFolder, call: Caller) -> None:
+def test_c46_a_closed_eval_takes_no_answers(banked_shapes: ShapesProject, pack: PackFolder, call: Caller) -> None:
     """C46: a response file that is edited after the closing."""
     file = write(banked_shapes.root / "r.yml", responses(pack))
     banked_shapes.edit_eval("status: active", "status: complete")
@@ -416,64 +407,3 @@ def test_a_sheet_that_is_filled_in_is_not_overwritten(banked_shapes: ShapesProje
     done = call(banked_shapes, "review", "export", NAME, "--reviewer", "ada", "--seed", "3")
     assert "holds answers; import it or move it away, then export again" in one_line(done, 2)
     assert sheet.read_bytes() == before
-
-
-# --- disagreement
-
-
-def dispute(project: ShapesProject, call: Caller) -> str:
-    """Let two reviewers differ on one output; return its place."""
-    one_run_only(project)
-    ada = review_all(call, project, "ada")
-    place = item_of(ada, ada.ids[0])
-    bo = export(call, project, "bo")
-    given = responses(bo, lambda entry: item_of(bo, entry) != place)
-    given["reviews"][bo.ids.index(next(one for one in bo.ids if item_of(bo, one) == place))]["note"] = "no, said bo"
-    assert take_in(call, project, write(project.root / "bo.yml", given)).code == 0
-    return "/".join(place)
-
-
-def test_a_disagreement_is_adjudicated(two_reviewers: ShapesProject, call: Caller) -> None:
-    place = dispute(two_reviewers, call)
-    assert "1 disagreement\n" in call(two_reviewers, "review", "status").out
-    done = call(two_reviewers, "review", "export", NAME, "--reviewer", "cy", "--adjudicate")
-    assert "pack cy-001-" in done.out
-    assert "'bo', the name of a reviewer" in done.err, "a note that names its author is told"
-    key = next((two_reviewers.eval / "review" / "keys").glob("cy-*.yml"))
-    pack = PackFolder(two_reviewers.root / "build" / "review" / NAME / key.stem, key)
-    (entry,) = pack.entries
-    assert pack.key["kind"] == pack.data["kind"] == "adjudication"
-    assert "/".join(item_of(pack, entry["id"])) == place
-    verdicts = [{answer["passed"] for answer in voice["answers"].values()} for voice in entry["earlier"]]
-    assert sorted(verdicts, key=str) == [{False}, {True}]
-    island = json.dumps(pack.data)
-    assert not re.search(r"\bada\b|\d{4}-\d\d-\d\d", island), "neither names nor times"
-    assert take_in(call, two_reviewers, write(two_reviewers.root / "cy.yml", responses(pack))).code == 0
-    ((_, record),) = ((path, one) for path, one in records(two_reviewers).items() if one["reviewer"] == "cy")
-    assert sorted(one.partition("@")[0] for one in record["settles"]) == ["ada", "bo"]
-    told = call(two_reviewers, "review", "status").out
-    assert "0 disagreements" in told
-    assert "cy: 0 reviewed, 1 adjudicated" in told
-    nothing = call(two_reviewers, "review", "export", NAME, "--reviewer", "cy", "--adjudicate")
-    assert (nothing.code, nothing.out) == (0, f"{NAME}: reviewers disagree about nothing\n")
-
-
-def test_an_adjudication_of_what_has_changed_is_refused(two_reviewers: ShapesProject, call: Caller) -> None:
-    dispute(two_reviewers, call)
-    pack = export(call, two_reviewers, "cy", "--adjudicate")
-    changed = export(call, two_reviewers, "ada", "--all")
-    assert not any(entry["earlier"] for entry in changed.entries), "a review sees no other review"
-    assert not any(entry["settles"] for entry in changed.key["entries"].values())
-    answered = responses(changed)
-    for one in answered["reviews"]:
-        one["note"] = "once more"
-    assert take_in(call, two_reviewers, write(two_reviewers.root / "ada2.yml", answered)).code == 0
-    done = take_in(call, two_reviewers, write(two_reviewers.root / "cy.yml", responses(pack)))
-    assert [rule for rule, _ in findings(done.out)] == ["other-reviews"], done.out + done.err
-
-
-def test_whoever_took_part_is_told_so(two_reviewers: ShapesProject, call: Caller) -> None:
-    dispute(two_reviewers, call)
-    done = call(two_reviewers, "review", "export", NAME, "--reviewer", "ada", "--adjudicate")
-    assert done.code == 0
-    assert "ada gave some of the answers that this pack decides between" in done.err

@@ -13,7 +13,8 @@ from tamesu.base.model.judgement import Answer
 from tamesu.base.model.manifest import Dimension, Rubric
 from tamesu.core.review.pack import Pack, PackEntry, Shown
 from tamesu.core.review.sheet import FORMULA, empty_sheet, header, neutralised, restored
-from tamesu.edge.documents.responses_reader import MAX_BYTES, has_answers, read_responses, read_sheet
+from tamesu.edge.documents.responses_reader import read_responses
+from tamesu.edge.documents.responses_sheet import MAX_BYTES, has_answers, read_sheet
 
 RUBRIC = Rubric("r.yml", "r", (Dimension("input", "?", ("bad",)), Dimension("pack", "?")), "0" * 64)
 COLUMNS = header(("input", "pack"))
