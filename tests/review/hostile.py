@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
@@ -9,7 +10,7 @@ from typing import Any
 import yaml
 
 from tests.ingest.lab import lab, turn, work_off
-from tests.projects import EXPERIMENT, ShapesProject
+from tests.projects import DATASET, EXPERIMENT, ShapesProject
 
 ARMS = ("arm2", "candidate-b", "candidate-a")
 RUBRIC = {
@@ -87,8 +88,12 @@ def hostile(
     inputs: Mapping[str, Any] | None = None,
     rubric: Mapping[str, Any] = RUBRIC,
     arms: tuple[str, ...] = ARMS,
+    assets: Mapping[str, bytes] | None = None,
 ) -> ShapesProject:
-    """A banked project of one run per arm; `items` maps an item to what its task stages."""
+    """A banked project of one run per arm; `items` maps an item to what its task stages.
+
+    `assets` are files that go with every item.
+    """
     artifacts = {"required": [], "allowed": ["render", "source", "speech"], "review": review}
     prompts = {arm: f"../../prompts/{arm}.md" for arm in arms}
     changes = {
@@ -107,6 +112,17 @@ def hostile(
     (project.path(EXPERIMENT) / "rubrics" / "visual.yml").write_text(yaml.safe_dump(dict(rubric), allow_unicode=True))
     for number, arm in enumerate(arms):
         (project.path(EXPERIMENT) / "prompts" / f"{arm}.md").write_text("Draw." + "!" * 10 * number)
+    if assets:
+        _add_assets(project, assets)
     worked = work_off(project)
     assert worked.error is None, worked.told
     return project
+
+
+def _add_assets(project: ShapesProject, assets: Mapping[str, bytes]) -> None:
+    folder = project.path(DATASET).parent
+    for name, content in assets.items():
+        (folder / name).write_bytes(content)
+    lines = (folder / "items.jsonl").read_text().splitlines()
+    items = [{**json.loads(line), "assets": list(assets)} for line in lines]
+    (folder / "items.jsonl").write_text("".join(json.dumps(item) + "\n" for item in items))

@@ -12,7 +12,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
-from PIL import Image
+from PIL import Image, PngImagePlugin
 
 from tests.cli.calling import Caller
 from tests.projects import ShapesProject
@@ -178,3 +178,27 @@ def test_sounds_lose_their_containers_words_or_a_warning_says_so(tmp_path: Path,
     assert any("its container may say what made it" in line for line in warnings)
     assert any("'candidate-b', the name of an arm" in line for line in warnings)
     assert names["cut"] not in done.err
+
+
+def test_files_of_an_input_are_shown_without_their_names(tmp_path: Path, call: Caller) -> None:
+    """They are normalised as outputs are, and the key has both digests."""
+    info = PngImagePlugin.PngInfo()
+    info.add_text("parameters", "candidate-b")
+    buffer = io.BytesIO()
+    Image.new("RGB", (30, 20), (9, 9, 9)).save(buffer, "PNG", pnginfo=info)
+    assets = {"arm2_ref.png": buffer.getvalue(), "about.txt": b"A photograph.", "raw.bin": b"\x00\x01"}
+    project = hostile(tmp_path / "lab", {"one": "png"}, arms=("candidate-b",), assets=assets)
+    pack = export(call, project)
+    (entry,) = pack.entries
+    text, picture, about, raw = entry["inputs"]
+    assert (text["label"], text["text"]) == ("", "ask one")
+    assert [one["label"] for one in (picture, about, raw)] == ["file 1", "file 2", "file 3"]
+    shown = base64.b64decode(picture["source"].partition(",")[2])
+    assert Image.open(io.BytesIO(shown)).size == (30, 20)
+    assert b"candidate" not in shown
+    assert about["text"] == "A photograph."
+    assert (raw["kind"], raw["remarks"]) == ("nothing", ["a file of 2 bytes that a page cannot show"])
+    assert said(pack, project) == []
+    files = pack.key["entries"][entry["id"]]["inputs"]
+    assert [one["sha256"] for one in files] == [hashlib.sha256(content).hexdigest() for content in assets.values()]
+    assert files[0]["shown_sha256"] == hashlib.sha256(shown).hexdigest()

@@ -129,7 +129,7 @@ def test_an_unknown_subcommand_names_the_nearest(banked_shapes: ShapesProject, c
 def test_every_command_says_what_it_does(banked_shapes: ShapesProject, call: Caller) -> None:
     told = call(banked_shapes, "review", "--help", columns=80)
     assert (told.code, told.err) == (0, "")
-    assert "..." not in told.out
+    assert "..." not in told.out.partition("Commands:")[2], "nothing is cut off"
     for name in ("export", "import", "status"):
         assert call(banked_shapes, "review", name, "--help").out.startswith(f"Usage: tamesu review {name} ")
 
