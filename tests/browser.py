@@ -22,7 +22,7 @@ from typing import Any
 
 from websockets.sync.client import ClientConnection, connect
 
-CHROMIUM = "/usr/bin/chromium"
+CHROMIUM = shutil.which("chromium") or "/usr/bin/chromium"
 FLAGS = (
     "--headless",
     "--no-sandbox",
