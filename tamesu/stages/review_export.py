@@ -28,6 +28,10 @@ from tamesu.stages.review_entries import MadeEntry, make_entry
 from tamesu.stages.reviewing import Reviewable, human_rubric
 
 SHEET = "responses.csv"
+_OURS = {
+    "review.html": re.compile(rb"<title>(Review|Adjudication|Nothing to review)</title>"),
+    "README.txt": re.compile(rb"\A(Review|Adjudication) pack "),
+}
 _REVIEWER = re.compile(r"[a-z0-9]+(-[a-z0-9]+)*")
 _LONGEST_REVIEWER = 60
 _LARGE_PAGE = 100 * 1024 * 1024
@@ -89,6 +93,7 @@ def export_pack(project: Project, reviewable: Reviewable, request: Request) -> E
 
 def write_nothing(folder: Path) -> None:
     """Write a page that says that nothing is owed, for a workflow that asked for the page of a pack."""
+    _keep_what_is_not_ours(folder)
     write_atomic(folder / "review.html", nothing_page().encode())
 
 
@@ -108,7 +113,8 @@ def _written(project: Project, reviewable: Reviewable, request: Request, lot: Lo
         SHEET: empty_sheet(pack),
     }
     folder = request.folder or project.review_packs(reviewable.evaluation.ref) / key.pack
-    _keep_answers(folder / SHEET, files[SHEET])
+    _keep_what_is_not_ours(folder)
+    _keep_answers(folder, files[SHEET])
     paths = project.eval(reviewable.evaluation.ref)
     if not paths.review_key(key.pack).exists():
         write_key(paths, key)
@@ -134,12 +140,20 @@ def _check_run(reviewable: Reviewable, run: str | None) -> None:
         )
 
 
-def _keep_answers(path: Path, fresh: bytes) -> None:
-    """Raise Refused when a sheet lies there that somebody has begun to fill in."""
+def _keep_what_is_not_ours(folder: Path) -> None:
+    """Raise Refused where a pack would overwrite files that no export wrote."""
+    for name, ours in _OURS.items():
+        with suppress(FileNotFoundError):
+            if not ours.search((folder / name).read_bytes()):
+                raise Refused(f"{folder / name}: is of no pack and would be overwritten; name another folder")
+
+
+def _keep_answers(folder: Path, sheet: bytes) -> None:
+    """Raise Refused where a pack would overwrite a sheet that somebody has begun to fill in."""
     with suppress(FileNotFoundError):
-        content = path.read_bytes()
-        if content != fresh and has_answers(content):
-            raise Refused(f"{path}: holds answers; import it or move it away, then export again")
+        content = (folder / SHEET).read_bytes()
+        if content != sheet and has_answers(content):
+            raise Refused(f"{folder / SHEET}: holds answers; import it or move it away, then export again")
 
 
 # --- the key

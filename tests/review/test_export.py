@@ -145,6 +145,20 @@ def test_a_folder_of_ones_own(banked_shapes: ShapesProject, call: Caller) -> Non
     assert (banked_shapes.root / "out" / "for-ada.zip").is_file()
 
 
+@pytest.mark.parametrize("name", ["README.txt", "review.html"])
+def test_a_folder_with_files_of_ones_own_is_not_overwritten(
+    name: str, banked_shapes: ShapesProject, call: Caller
+) -> None:
+    own = banked_shapes.root / "own" / name
+    own.parent.mkdir()
+    own.write_text("mine")
+    done = call(banked_shapes, "review", "export", NAME, "--reviewer", "ada", "--output", "own")
+    assert one_line(done, 2).endswith(f"own/{name}: is of no pack and would be overwritten; name another folder")
+    assert [path.name for path in own.parent.iterdir()] == [name]
+    assert own.read_text() == "mine"
+    assert not keys(banked_shapes)
+
+
 def test_packs_of_one_reviewer_are_numbered(banked_shapes: ShapesProject, call: Caller) -> None:
     names = [export(call, banked_shapes, reviewer).name for reviewer in ("ada", "ada", "ada-2", "ada")]
     assert [name[:-7] for name in names] == ["ada-001", "ada-002", "ada-2-001", "ada-003"]
@@ -158,6 +172,7 @@ def test_texts_and_several_roles_are_shown_by_their_role(tmp_path: Path, call: C
     (entry,) = export(call, project).entries
     (shown,) = entry["outputs"]
     assert (shown["kind"], shown["text"], shown["source"]) == ("text", hostile_text, None)
+    assert shown["remarks"] == ["holds characters that turn the direction of reading"]
     page = export(call, project).page
     assert hostile_text not in page
     assert page.count("<script") == 2

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from base64 import b64encode
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -17,6 +18,8 @@ from tamesu.core.review.pictures import normalised
 from tamesu.core.review.recordings import without_metadata
 
 _SOUNDS = {"wav": "audio/wav", "mp3": "audio/mpeg", "flac": "audio/flac", "ogg": "audio/ogg"}
+TURNED = "holds characters that turn the direction of reading"
+_TURNING = re.compile("[\u202a-\u202e\u2066-\u2069]")
 NOT_CUT = "the recording is handed over as it is, and its container may say what made it"
 
 
@@ -68,7 +71,8 @@ def shown_file(label: str, kind: Kind | None, content: bytes) -> Shown:
         case "image":
             return _picture(label, content)
         case "text":
-            return Shown(label, "text", text=content.decode("utf-8-sig", "replace"))
+            text = content.decode("utf-8-sig", "replace")
+            return Shown(label, "text", text=text, remarks=(TURNED,) if _TURNING.search(text) else ())
         case "audio" | "video":
             return _recording(label, kind, content)
     return Shown(label, "nothing", remarks=(f"a file of {len(content):,} bytes that a page cannot show",))
