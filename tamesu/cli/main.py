@@ -25,6 +25,7 @@ COMMANDS = {
     "compare": "comparing",
     "judge": "judging",
     "report": "deriving",
+    "review": "reviewing",
     "resume": "running",
     "rescore": "rescoring",
     "close": "closing",
