@@ -11,6 +11,7 @@ include: "rules/execute.smk"
 include: "rules/ingest.smk"
 include: "rules/metrics.smk"
 include: "rules/report.smk"
+include: "rules/present.smk"
 
 
 rule tamesu:

@@ -14,6 +14,7 @@ from tamesu.cli.session import guarded, leave_behind_threads
 COMMANDS = {
     "new": "creating",
     "run": "running",
+    "show": "showing",
     "lint": "linting",
     "preflight": "preflighting",
     "plan": "planning",
@@ -21,6 +22,7 @@ COMMANDS = {
     "status": "standing",
     "list": "listing",
     "report": "deriving",
+    "present": "presenting",
     "resume": "running",
     "rescore": "rescoring",
     "lock": "locking",

@@ -29,25 +29,42 @@ def evidence_digest(project: Project, planned: Planned, cache: DigestCache) -> s
     by their bytes, policy by its values, ledgers by their sums, the manifest by what the views print of it.
     """
     evaluation, plan = planned.evaluation, planned.plan
-    paths = project.eval(evaluation.ref)
-    slots: list[Json] = []
-    for slot in plan.slots:
-        record = paths.run(slot.spec.run_id).record
-        known = cache.digest(record) if record.exists() else None
-        judged = judged_digest(paths.run(slot.spec.run_id), cache)
-        slots.append([slot.spec.run_id, _settled_state(slot), known, slot.problem, judged])
     return digest(
         {
             "views": VIEWS_VERSION,
             "eval": [str(evaluation.ref), evaluation.name, evaluation.question, evaluation.description],
             "status": evaluation.status,
-            "policy": dict(plan.slots[0].spec.identity.judgement) if plan.slots else None,
+            "policy": _policy(planned),
             "policy_changed": plan.policy_changed,
-            "slots": slots,
+            "slots": _slots(project, planned, cache),
             "found": [asdict(run) | {"causes": list(run.causes)} for run in plan.found],
             "ledger": [plan.spent_usd, plan.reserved_usd],
         }
     )
+
+
+def measured_digest(project: Project, planned: Planned, cache: DigestCache) -> str:
+    """Return the digest of what an analysis is about: runs, what was said of their items, and the policy of now.
+
+    Unlike the evidence of views it stays what it is when an eval is closed, renamed, or beside a run of another plan.
+    """
+    return digest({"policy": _policy(planned), "slots": _slots(project, planned, cache)})
+
+
+def _policy(planned: Planned) -> Json:
+    slots = planned.plan.slots
+    return dict(slots[0].spec.identity.judgement) if slots else None
+
+
+def _slots(project: Project, planned: Planned, cache: DigestCache) -> list[Json]:
+    """Return each slot by run ID, state, the digest of run.yml, its problem and the digest of what was said of it."""
+    paths = project.eval(planned.evaluation.ref)
+    slots: list[Json] = []
+    for slot in planned.plan.slots:
+        run = paths.run(slot.spec.run_id)
+        known = cache.digest(run.record) if run.record.exists() else None
+        slots.append([slot.spec.run_id, _settled_state(slot), known, slot.problem, judged_digest(run, cache)])
+    return slots
 
 
 def _settled_state(slot: Slot) -> str:

@@ -5,18 +5,19 @@ from __future__ import annotations
 import os
 import time
 import uuid
-from collections.abc import Iterable, Sequence
+from collections.abc import Collection, Iterable, Sequence
 from pathlib import Path
 
 from tamesu.base.errors import InvalidDocument
 from tamesu.base.model.manifest import EvalRef
 from tamesu.base.model.plan import Launch, Slot, SlotState
 from tamesu.base.model.trust import TrustedCode
-from tamesu.base.model.workflow import PlannedEval, PlannedLaunch, PlannedRun, WorkflowPlan
+from tamesu.base.model.workflow import PlannedCase, PlannedEval, PlannedLaunch, PlannedRun, WorkflowPlan
 from tamesu.core.planning import Grouping, Retries
 from tamesu.edge.documents.reading import Shelf
 from tamesu.edge.store.digests import DigestCache
 from tamesu.edge.store.paths import EvalPaths, Project
+from tamesu.stages.case_evidence import read_case
 from tamesu.stages.metrics import tables_made_from
 from tamesu.stages.plan import Planned, digest_cache, plan_eval
 from tamesu.stages.report import view_made_from
@@ -50,8 +51,11 @@ def make_workflow_plan(
     stale = {str(one.evaluation.ref): stale_views(project, one, cache) for one in planned}
     for one in planned:
         ref = one.evaluation.ref
-        working = any(launch.allowed for launch in launches if launch.eval == str(ref))
+        working = _working(launches, (str(ref),))
         _mark_wants(project, ref, stale[str(ref)], evidence_digest(project, one, cache), working)
+    cases = tuple(
+        _case(project, case, planned, launches, cache, shelf) for case in dict.fromkeys(ref.case for ref in refs)
+    )
     cache.save()
     return WorkflowPlan(
         invocation=uuid.uuid4().hex[:16],
@@ -62,6 +66,35 @@ def make_workflow_plan(
         evals=tuple(_eval(project, one, pay_usd, stale[str(one.evaluation.ref)]) for one in planned),
         broken=tuple(broken),
         trusted=tuple(trusted),
+        cases=cases,
+    )
+
+
+def _working(launches: Iterable[PlannedLaunch], evals: Collection[str]) -> bool:
+    """Whether some launch of these evals may start, so that what is made from them is out of date."""
+    return any(launch.allowed for launch in launches if launch.eval in evals)
+
+
+def _case(
+    project: Project,
+    case: str,
+    planned: Sequence[Planned],
+    launches: Sequence[PlannedLaunch],
+    cache: DigestCache,
+    shelf: Shelf,
+) -> PlannedCase:
+    """Set the marker of a case's page; evals of the case that are not planned here are part of what it is made from."""
+    own = {one.evaluation.ref: one for one in planned if one.evaluation.ref.case == case}
+    wanted = read_case(project, case, cache, shelf, own).digest
+    page = project.case_page(case)
+    stale = view_made_from(page) != wanted
+    _mark(project, page, wanted, stale or _working(launches, {str(ref) for ref in own}))
+    return PlannedCase(
+        name=case,
+        page=project.relative(page),
+        folders=tuple(project.relative(project.eval(ref).folder) for ref in own),
+        stale=stale,
+        draft=all(one.evaluation.status == "draft" for one in own.values()),
     )
 
 
@@ -166,20 +199,24 @@ def _mark_wants(project: Project, ref: EvalRef, stale: Sequence[Path], wanted: s
     the file that says 'everything is ingested' is missing, so that it has to be made first.
     """
     for path in derived_files(project.eval(ref), project.page(ref)):
-        marker = project.want(path)
-        if working or path in stale:
-            write_marker(marker, f"{wanted} {uuid.uuid4().hex}")
-            when = max(time.time(), path.stat().st_mtime + 1 if path.exists() else 0)
-        else:
-            write_marker(marker, wanted)
-            when = float(_OLD)
-        os.utime(marker, (when, when))
+        _mark(project, path, wanted, working or path in stale)
     ingested = project.want(project.eval(ref).folder / "ingested")
     if working:
         ingested.unlink(missing_ok=True)
     else:
         write_marker(ingested, "")
         os.utime(ingested, (_OLD, _OLD))
+
+
+def _mark(project: Project, path: Path, wanted: str, stale: bool) -> None:
+    marker = project.want(path)
+    if stale:
+        write_marker(marker, f"{wanted} {uuid.uuid4().hex}")
+        when = max(time.time(), path.stat().st_mtime + 1 if path.exists() else 0)
+    else:
+        write_marker(marker, wanted)
+        when = float(_OLD)
+    os.utime(marker, (when, when))
 
 
 def write_marker(marker: Path, content: str) -> None:

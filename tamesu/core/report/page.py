@@ -54,9 +54,8 @@ class FailureLine:
 
 def evaluation_page(summary: EvalSummary, exhibits: Exhibits) -> str:
     """Return the page as HTML; `exhibits` holds what is shown of outputs, by run ID and item ID."""
-    shown = summary.failures[:MOST_FAILURES]
     return (
-        _environment()
+        environment()
         .get_template("evaluation.html.j2")
         .render(
             summary=summary,
@@ -65,10 +64,15 @@ def evaluation_page(summary: EvalSummary, exhibits: Exhibits) -> str:
             plot=primary_plot(summary),
             difference_plot=difference_plot(summary.comparisons),
             gallery=make_gallery(summary.rows, exhibits),
-            failures=[FailureLine(row.item, row.run_id, failure_reason(row) or "") for row in shown],
-            failures_left=len(summary.failures) - len(shown),
+            failures=failure_lines(summary),
+            most_failures=MOST_FAILURES,
         )
     )
+
+
+def failure_lines(summary: EvalSummary) -> list[FailureLine]:
+    """Return up to 200 failures in plan order."""
+    return [FailureLine(row.item, row.run_id, failure_reason(row) or "") for row in summary.failures[:MOST_FAILURES]]
 
 
 def primary_plot(summary: EvalSummary) -> Markup:
@@ -126,6 +130,14 @@ def breakable(name: str) -> Markup:
     return Markup(escaped.replace("_", "_<wbr>").replace(":", ":<wbr>"))
 
 
+def commands(text: str) -> Markup:
+    """Return a text in which what stands between backquotes is shown as a command."""
+    parts = clean(text).split("`")
+    return Markup("").join(
+        Markup("<code>{}</code>").format(one) if at % 2 else escape(one) for at, one in enumerate(parts)
+    )
+
+
 def _tile(row: ItemRow, exhibits: tuple[Exhibit, ...]) -> Tile:
     if row.state != "complete":
         return Tile(row, exhibits, row.error_type or row.state)
@@ -145,7 +157,7 @@ def _difference(entry: Comparison) -> str:
 
 
 @cache
-def _environment() -> Environment:
+def environment() -> Environment:
     """Return the templates, escaping all text, with undefined names as errors."""
     environment = Environment(
         loader=PackageLoader("tamesu.core.report"),
@@ -162,6 +174,8 @@ def _environment() -> Environment:
         spread=spread,
         usd=usd,
         breakable=breakable,
+        block=Markup.escape,
+        commands=commands,
     )
     return environment
 

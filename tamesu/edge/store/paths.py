@@ -205,6 +205,15 @@ class Project:
         """The self-contained result page of an eval."""
         return self.root / "build" / ref.case / ref.experiment / f"{ref.eval}.html"
 
+    def case_page(self, case: str) -> Path:
+        """The self-contained page of a case, with all of its evals."""
+        return self.root / "build" / case / "index.html"
+
+    @property
+    def thumbnails(self) -> Path:
+        """Small pictures by the digest of the artifact that they show."""
+        return self.state / "cache" / "thumbnails"
+
     @property
     def config(self) -> Path:
         return self.root / "config" / "config.yaml"
