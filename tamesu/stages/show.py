@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 
 import msgspec
@@ -23,6 +23,7 @@ class Pages:
 
     project: Project
     watcher: Watcher
+    _last: dict[str, bytes] = field(default_factory=dict)
 
     def reply(self, path: str) -> Reply | None:
         """Return what lies at an absolute path, None for nothing."""
@@ -59,7 +60,10 @@ class Pages:
         return Reply(msgspec.json.encode(state), "application/json")
 
     def _case(self, case: str) -> Reply | None:
-        page = _read(self.project.case_page(case))
+        # while a workflow makes the page anew it is gone for a moment
+        page = _read(self.project.case_page(case)) or self._last.get(case)
+        if page is not None:
+            self._last[case] = page
         return None if page is None else Reply(live_page(page.decode()).encode(), _HTML, live_policy())
 
     def _eval(self, case: str, experiment: str, name: str) -> Reply | None:

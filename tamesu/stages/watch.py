@@ -57,11 +57,14 @@ class Watcher:
         self.progress = self._work.line()
 
     def version(self, case: str) -> str:
-        """Return what the page of a case was made from, as the page states it."""
+        """Return what the page of a case was made from, as the page states it.
+
+        While a workflow makes the page anew it is gone for a moment; until then it counts as what it was.
+        """
         page = self.project.case_page(case)
         changed = _changed(page)
         known = self._versions.get(case)
-        if known is None or known[0] != changed:
+        if known is None or (changed and known[0] != changed):
             known = (changed, f"sha256:{view_made_from(page) or ''}")
             self._versions[case] = known
         return known[1]

@@ -97,7 +97,8 @@ def test_the_page_is_accessible_quiet_and_fits_a_phone(shown: ShapesProject) -> 
             assert tab.evaluate(FAULTS) == []
             assert tab.evaluate(FAINT) == []
             plots = "[...document.querySelectorAll('.plot')].filter((one) => one.checkVisibility())"
-            assert set(tab.evaluate(f"{plots}.map((one) => one.classList[1])")) == {"wide" if width == 1280 else "narrow"}
+            expected = "wide" if width == 1280 else "narrow"
+            assert set(tab.evaluate(f"{plots}.map((one) => one.classList[1])")) == {expected}
         assert tab.messages == []  # no error, and no violation of its own policy
         assert {url.partition(":")[0] for url in tab.requests} == {"file", "data"}
         tab.press("Tab")
@@ -128,9 +129,10 @@ def test_kinds_of_evidence_stand_apart(shown: ShapesProject) -> None:
         tab.evaluate(OPEN_ALL)
         verdicts = """(() => {
           const words = (one, kind) => one.querySelector(kind).textContent;
-          const kinds = (card) => [...card.querySelectorAll(".verdict")].map((v) => [words(v, ".label"), words(v, ".said")]);
+          const kind = (one) => [words(one, ".label"), words(one, ".said")];
+          const kinds = (item) => [...item.querySelector(".card").querySelectorAll(".verdict")].map(kind);
           const items = [...document.querySelectorAll(".items > details")];
-          return items.map((item) => [words(item, ".item-id"), kinds(item.querySelector(".card")), words(item, ".accepted")]);
+          return items.map((item) => [words(item, ".item-id"), kinds(item), words(item, ".accepted")]);
         })()"""
         found = {item: (dict(kinds), accepted) for item, kinds, accepted in tab.evaluate(verdicts)}
         assert found["red-sun"] == (

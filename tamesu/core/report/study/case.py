@@ -104,7 +104,7 @@ def case_page(study: CaseStudy) -> str:
         .render(
             study=study,
             meta=META_NAME,
-            policy=content_policy(script),
+            policy=Markup(content_policy(script)),
             script=Markup(script),
             anchor=anchor,
             standing=standing_of,
