@@ -23,6 +23,7 @@ from tamesu.stages.plan import Planned
 from tamesu.stages.summary import slot_results
 
 _THUMBNAIL_SIDE = 96
+_PNG = b"\x89PNG\r\n\x1a\n"
 _RECORDINGS_BYTES = 16 * 1024 * 1024  # of all sounds and films in a page
 _ALL_TEXT = 6_000_000  # characters of all outputs in a page
 _MOST_TEXT, _LEAST_TEXT = 2_000, 120  # characters of one output
@@ -87,7 +88,9 @@ def _thumbnail(project: Project, sha256: str, path: Path) -> bytes | None:
     """Return a small picture of an artifact that verified, remembered by its digest."""
     place = project.thumbnails / str(_THUMBNAIL_SIDE) / sha256[:2] / f"{sha256}.png"
     with suppress(OSError):
-        return place.read_bytes()
+        known = place.read_bytes()
+        if known.startswith(_PNG):
+            return known
     from tamesu.core.images import thumbnail  # decoders take long to import
 
     small = thumbnail(path.read_bytes(), _THUMBNAIL_SIDE)

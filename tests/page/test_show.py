@@ -153,7 +153,7 @@ def test_the_browser_follows_an_edit_and_stays_where_it_was(banked_shapes: Shape
         tab.evaluate("document.querySelector('[name=arm]').value = 'terse'; scrollTo({top: 1500, behavior: 'instant'})")
         tab.evaluate("window.before = true")
         banked_shapes.edit("cases/shape-drawing/experiments/prompt-wording/README.md", "Hypothesis", "New hypothesis")
-        tab.wait_for("window.before === undefined && document.body.textContent.includes('New hypothesis')")
+        tab.wait_for("window.before === undefined && document.body?.textContent.includes('New hypothesis')")
         tab.wait_for("Math.abs(scrollY - 1500) < 60")
         assert tab.evaluate("document.querySelector('[name=arm]').value") == "terse"
         assert tab.messages == []
