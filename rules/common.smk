@@ -12,7 +12,10 @@ from tamesu.workflow_files import without_modules_of_the_project
 
 with without_modules_of_the_project():
     from tamesu.base.errors import TamesuError
+    from tamesu.short_lived import collect_seldom
     from tamesu.stages.rules import RECEIPTS, rules_view
+
+collect_seldom()
 
 EVAL = "cases/{case}/experiments/{experiment}/evals/{eval}"
 RUN = f"{EVAL}/runs/{{run}}"

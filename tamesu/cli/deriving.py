@@ -18,7 +18,7 @@ from tamesu.stages.workflow import slot_line
 @click.command(hidden=True)
 @click.argument("name")
 def metrics(name: str) -> None:
-    """Write tables/items.csv and tables/runs.csv of an eval."""
+    """Write the tables of items and runs of an eval, as CSV and Parquet."""
     project = project_here()
     cache = digest_cache(project)
     planned = plan_eval(project, project.find_ref(name), Grouping.BATCHED, Retries.BOUNDED, cache)

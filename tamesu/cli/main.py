@@ -9,6 +9,7 @@ import click
 from tamesu import __version__
 from tamesu.cli.groups import NamedCommands
 from tamesu.cli.session import guarded, leave_behind_threads
+from tamesu.short_lived import collect_seldom
 
 # In the order of the help; the plumbing that rules call is hidden there.
 COMMANDS = {
@@ -21,10 +22,13 @@ COMMANDS = {
     "activate": "activating",
     "status": "standing",
     "list": "listing",
+    "leaderboard": "ranking",
+    "compare": "comparing",
     "report": "deriving",
     "present": "presenting",
     "resume": "running",
     "rescore": "rescoring",
+    "close": "closing",
     "lock": "locking",
     "models": "models",
     "where": "places",
@@ -63,6 +67,7 @@ def cli() -> None:
 
 def main() -> None:
     """Run the command line."""
+    collect_seldom()
     try:
         guarded(cli)
     except SystemExit as ended:

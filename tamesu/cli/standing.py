@@ -13,12 +13,12 @@ from tamesu.cli.plan_text import SINGLE_ROWS, grouped, show_notes
 from tamesu.cli.session import chosen, emit_json, project_here, say
 from tamesu.core.planning import Grouping, Retries
 from tamesu.core.rows import build_rows
-from tamesu.core.standing import Standing, standing
+from tamesu.core.standing import Standing
 from tamesu.edge.documents.reading import Shelf
 from tamesu.edge.store.digests import DigestCache
 from tamesu.edge.store.paths import Project
 from tamesu.stages.plan import Planned, digest_cache, plan_eval
-from tamesu.stages.summary import slot_evidence
+from tamesu.stages.summary import eval_standing, slot_evidence
 from tamesu.stages.workflow import slot_line
 
 
@@ -57,7 +57,7 @@ def _standing(project: Project, one: Planned, cache: DigestCache) -> Standing:
     """Results are read only when every run is banked, and only until the first review owed."""
     evidence = (slot_evidence(project, slot, cache) for slot in one.plan.slots)
     rows = (row for slot in evidence for row in build_rows([slot], one.evaluation.policy))
-    return standing(one.evaluation, one.plan.slots, rows)
+    return eval_standing(project, one, rows, cache)
 
 
 def _show_status(one: Planned, word: Standing) -> None:

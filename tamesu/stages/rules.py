@@ -18,6 +18,7 @@ from tamesu.stages.plan_file import load_plan, save_plan
 
 PLAN_VARIABLE = "TAMESU_PLAN"
 RECEIPTS = ".tamesu/receipts"
+TABLES = ("items.csv", "runs.csv", "items.parquet", "runs.parquet")
 _NOTHING = "(?!)"
 
 
@@ -106,8 +107,7 @@ class RulesView:
             path
             for one in self._asked_for
             for path in (
-                f"{one.folder}/tables/items.csv",
-                f"{one.folder}/tables/runs.csv",
+                *(f"{one.folder}/tables/{name}" for name in TABLES),
                 f"{one.folder}/leaderboard.md",
                 f"{one.folder}/evaluation-report.md",
                 one.page,

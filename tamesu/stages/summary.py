@@ -2,21 +2,26 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from dataclasses import asdict
 
 from tamesu.base.canonical import Json, digest
 from tamesu.base.model.evidence import ItemResult
+from tamesu.base.model.judgement import ClosingRecord
+from tamesu.base.model.manifest import EvalRef
 from tamesu.base.model.plan import Slot, SlotState
+from tamesu.core.closing import closing_evidence, closing_remarks, closing_state
 from tamesu.core.ledger import balance
 from tamesu.core.report.summary import EvalSummary, summarise
-from tamesu.core.rows import SlotEvidence, build_rows
-from tamesu.core.standing import standing
+from tamesu.core.rows import ItemRow, SlotEvidence, build_rows
+from tamesu.core.standing import Standing, standing
 from tamesu.core.trust import trusted_remarks
 from tamesu.edge.store.digests import DigestCache
 from tamesu.edge.store.journal import read_ledger
 from tamesu.edge.store.judged import judged_digest, read_judged
 from tamesu.edge.store.parsed import read_results
 from tamesu.edge.store.paths import Project
+from tamesu.edge.store.records import read_record
 from tamesu.stages.plan import Planned
 
 VIEWS_VERSION = 3  # raised when the same evidence yields other views
@@ -29,42 +34,26 @@ def evidence_digest(project: Project, planned: Planned, cache: DigestCache) -> s
     by their bytes, policy by its values, ledgers by their sums, the manifest by what the views print of it.
     """
     evaluation, plan = planned.evaluation, planned.plan
+    paths = project.eval(evaluation.ref)
+    slots: list[Json] = []
+    for slot in plan.slots:
+        record = paths.run(slot.spec.run_id).record
+        known = cache.digest(record) if record.exists() else None
+        judged = judged_digest(paths.run(slot.spec.run_id), cache)
+        slots.append([slot.spec.run_id, _settled_state(slot), known, slot.problem, judged])
     return digest(
         {
             "views": VIEWS_VERSION,
             "eval": [str(evaluation.ref), evaluation.name, evaluation.question, evaluation.description],
             "status": evaluation.status,
-            "policy": _policy(planned),
+            "closing": cache.digest(paths.closing) if paths.closing.exists() else None,
+            "policy": dict(plan.slots[0].spec.identity.judgement) if plan.slots else None,
             "policy_changed": plan.policy_changed,
-            "slots": _slots(project, planned, cache),
+            "slots": slots,
             "found": [asdict(run) | {"causes": list(run.causes)} for run in plan.found],
             "ledger": [plan.spent_usd, plan.reserved_usd],
         }
     )
-
-
-def measured_digest(project: Project, planned: Planned, cache: DigestCache) -> str:
-    """Return the digest of what an analysis is about: runs, what was said of their items, and the policy of now.
-
-    Unlike the evidence of views it stays what it is when an eval is closed, renamed, or beside a run of another plan.
-    """
-    return digest({"policy": _policy(planned), "slots": _slots(project, planned, cache)})
-
-
-def _policy(planned: Planned) -> Json:
-    slots = planned.plan.slots
-    return dict(slots[0].spec.identity.judgement) if slots else None
-
-
-def _slots(project: Project, planned: Planned, cache: DigestCache) -> list[Json]:
-    """Return each slot by run ID, state, the digest of run.yml, its problem and the digest of what was said of it."""
-    paths = project.eval(planned.evaluation.ref)
-    slots: list[Json] = []
-    for slot in planned.plan.slots:
-        run = paths.run(slot.spec.run_id)
-        known = cache.digest(run.record) if run.record.exists() else None
-        slots.append([slot.spec.run_id, _settled_state(slot), known, slot.problem, judged_digest(run, cache)])
-    return slots
 
 
 def _settled_state(slot: Slot) -> str:
@@ -86,6 +75,36 @@ def slot_evidence(project: Project, slot: Slot, cache: DigestCache) -> SlotEvide
     return SlotEvidence(slot.spec, slot.state, slot_results(project, slot, cache), judged)
 
 
+def eval_rows(project: Project, planned: Planned, cache: DigestCache) -> tuple[ItemRow, ...]:
+    """Return the rows of all planned items. Raises EvidenceError for a record that is not one."""
+    slots = [slot_evidence(project, slot, cache) for slot in planned.plan.slots]
+    return build_rows(slots, planned.evaluation.policy)
+
+
+def read_closing(project: Project, ref: EvalRef) -> ClosingRecord | None:
+    """Return closing.yml, None when there is none. Raises EvidenceError when it does not parse."""
+    path = project.eval(ref).closing
+    return read_record(path, ClosingRecord) if path.exists() else None
+
+
+def closing_digest(project: Project, planned: Planned, cache: DigestCache) -> str:
+    """Return the digest of what a closing of this eval would be about now."""
+    runs, slots = project.eval(planned.evaluation.ref), planned.plan.slots
+    known = {}
+    for slot in slots:
+        run = runs.run(slot.spec.run_id)
+        record = cache.digest(run.record) if run.record.exists() else None
+        known[slot.spec.run_id] = (record, judged_digest(run, cache))
+    return closing_evidence(known, slots[0].spec.identity.judgement if slots else {})
+
+
+def eval_standing(project: Project, planned: Planned, rows: Iterable[ItemRow], cache: DigestCache) -> Standing:
+    """Return the word for where an eval stands; `rows` are looked at only when every run is banked."""
+    record = read_closing(project, planned.evaluation.ref)
+    state = closing_state(record, closing_digest(project, planned, cache))
+    return standing(planned.evaluation, planned.plan.slots, rows, state)
+
+
 def summarise_eval(project: Project, planned: Planned, cache: DigestCache) -> EvalSummary:
     """Return the summary of an eval as it stands on disk now."""
     evaluation, plan = planned.evaluation, planned.plan
@@ -94,13 +113,18 @@ def summarise_eval(project: Project, planned: Planned, cache: DigestCache) -> Ev
     return summarise(
         evaluation,
         slots,
-        status=standing(evaluation, plan.slots, rows).value,
+        status=eval_standing(project, planned, rows, cache).value,
         balance=balance(read_ledger(project.eval(evaluation.ref).ledger)),
         evidence=evidence_digest(project, planned, cache),
         found=plan.found,
         policy_changed=plan.policy_changed,
-        remarks=_remarks(planned),
+        remarks=(*_closing(project, planned, cache), *_remarks(planned)),
     )
+
+
+def _closing(project: Project, planned: Planned, cache: DigestCache) -> tuple[str, ...]:
+    record = read_closing(project, planned.evaluation.ref)
+    return closing_remarks(record, closing_digest(project, planned, cache), planned.evaluation.status)
 
 
 def _remarks(planned: Planned) -> tuple[str, ...]:

@@ -174,7 +174,7 @@ def slot_line(slot: Slot) -> str:
 
 def derived_files(paths: EvalPaths, page: Path) -> tuple[Path, ...]:
     """Return the derived files of an eval that have a marker each."""
-    return (paths.items_csv, paths.runs_csv, paths.leaderboard, paths.report, page)
+    return (*paths.table_files, paths.leaderboard, paths.report, page)
 
 
 def stale_views(project: Project, planned: Planned, cache: DigestCache) -> tuple[Path, ...]:
@@ -183,8 +183,7 @@ def stale_views(project: Project, planned: Planned, cache: DigestCache) -> tuple
     wanted = evidence_digest(project, planned, cache)
     tables = tables_made_from(paths)
     made = {
-        paths.items_csv: tables,
-        paths.runs_csv: tables,
+        **dict.fromkeys(paths.table_files, tables),
         **{path: view_made_from(path) for path in (paths.leaderboard, paths.report, page)},
     }
     return tuple(path for path, evidence in made.items() if evidence != wanted)

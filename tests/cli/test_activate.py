@@ -42,7 +42,8 @@ def test_a_complete_eval_is_refused(shapes: ShapesProject, call: Caller) -> None
     shapes.edit_eval("status: active", "status: complete")
     before = shapes.manifest.read_bytes()
     line = one_line(call(shapes, "activate", "replayed"), 2)
-    assert line.endswith("eval.yml: status is 'complete'; make a new eval instead of measuring on in this one")
+    advice = f"make a new eval instead of measuring on in this one, or `tamesu activate {NAME} --reopen` to add reviews"
+    assert line.endswith(f"eval.yml: status is 'complete'; {advice}")
     assert shapes.manifest.read_bytes() == before
 
 

@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from tamesu.base.errors import InvalidDocument
-from tamesu.edge.documents.status_editor import replace_status
+from tamesu.edge.documents.status_editor import replace_status, set_status
 from tamesu.edge.documents.yaml_reader import read_yaml
 
 # A spelling of the field's value, with `{}` where the word stands.
@@ -78,3 +78,24 @@ def test_a_manifest_without_the_field_is_refused(content: bytes) -> None:
 def test_an_anchor_that_others_use_is_refused() -> None:
     with pytest.raises(InvalidDocument, match="tied to other fields"):
         replace_status("eval.yml", b"status: &word draft\nname: *word\n", "active")
+
+
+@pytest.mark.parametrize("line_end", ["\n", "\r\n"])
+@pytest.mark.parametrize("text", ["name: a\n", "name: a", "name: a\n\n# the end\n", "name: |\n  a\n"])
+def test_a_status_that_is_left_out_becomes_the_last_line(text: str, line_end: str) -> None:
+    before = text.replace("\n", line_end).encode()
+    after = set_status("eval.yml", before, "complete")
+    assert after.startswith(before)
+    assert after.removeprefix(before).strip() == b"status: complete"
+    assert set_status("eval.yml", after, "active") == after.replace(b"complete", b"active")
+
+
+@pytest.mark.parametrize("text", ["{name: a}\n", "name: a\n...\n", "description: |+\n  a\n\n"])
+def test_where_no_line_can_be_added_a_person_is_asked_or_nothing_else_changes(text: str) -> None:
+    try:
+        after = set_status("eval.yml", text.encode(), "complete")
+    except InvalidDocument as refusal:
+        assert str(refusal) == "eval.yml: holds no `status`; write `status: complete` by hand"
+    else:
+        expected = {**read_yaml("eval.yml", text.encode()).value, "status": "complete"}
+        assert read_yaml("eval.yml", after).value == expected

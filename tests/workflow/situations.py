@@ -24,6 +24,8 @@ CASE_PAGE = Path("build/shape-drawing/index.html")
 DERIVED = (
     EVAL / "tables/items.csv",
     EVAL / "tables/runs.csv",
+    EVAL / "tables/items.parquet",
+    EVAL / "tables/runs.parquet",
     EVAL / "leaderboard.md",
     EVAL / "evaluation-report.md",
     PAGE,

@@ -127,16 +127,26 @@ NOTHING_JUDGED = ItemJudged()
 
 
 @dataclass(frozen=True, slots=True)
-class Closing:
-    """One closing of an eval: when, on which evidence, what was waived (one line each) and the figures of then.
+class Waiver:
+    """Judgement that was not there when an eval was closed: `review`, `adjudication` or `judge:<id>`, and of what."""
 
-    `evidence` is the digest of runs, reviews, judgments and policy. A later change of any of them reopens the question.
+    kind: str
+    run_id: str
+    items: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Closing:
+    """One closing of an eval: when, on which evidence, what was waived, and the counts of then.
+
+    `evidence` is the digest of runs, reviews, judgments and policy; a later change of any of them reopens the question.
+    `accepted` is None when that was not known of every item.
     """
 
     time: str
     evidence: str
     allow_incomplete_review: bool
-    waived: tuple[str, ...]
+    waived: tuple[Waiver, ...]
     runs: int
     items: int
     accepted: int | None

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from tamesu.core.metrics.definition import MetricValue, Unit
-from tamesu.core.stats import Interval, PairedDifference
+from tamesu.core.pairs import PairedDifference
+from tamesu.core.stats import Interval
 
 NOT_KNOWN = "not known"
 
@@ -46,6 +47,11 @@ def difference_text(difference: PairedDifference, unit: Unit) -> str:
         return NOT_KNOWN
     text = with_interval(difference.value, difference.interval, unit)
     return f"+{text}" if figure(difference.value, unit).strip("-0.") and difference.value > 0 else text
+
+
+def p_text(value: float) -> str:
+    """Return a p-value with three decimals, `<0.001` below that."""
+    return "<0.001" if value < 0.001 else f"{value:.3f}"
 
 
 def count(number: int, singular: str, plural: str | None = None) -> str:

@@ -47,6 +47,25 @@ def replace_status(label: str, content: bytes, status: Status) -> bytes:
     return result
 
 
+def set_status(label: str, content: bytes, status: Status) -> bytes:
+    """Return a manifest with this `status`, replaced in place or, where it was left out, added as the last line.
+
+    Raises InvalidDocument when the change would reach other fields, or a line cannot be added.
+    """
+    before = read_yaml(label, content).value
+    if isinstance(before, dict) and _FIELD in before:
+        return replace_status(label, content, status)
+    line_end = b"\r\n" if b"\r\n" in content else b"\n"
+    result = content + (b"" if content.endswith(b"\n") else line_end) + f"{_FIELD}: {status}".encode() + line_end
+    try:
+        same = isinstance(before, dict) and read_yaml(label, result).value == {**before, _FIELD: status}
+    except InvalidDocument:
+        same = False
+    if not same:
+        raise InvalidDocument(f"{label}: holds no `status`; write `status: {status}` by hand")
+    return result
+
+
 def _respelled(written: str, value: str | None, status: Status) -> str:
     """Return the scalar in its own style: the word is replaced where it stands literally."""
     at = written.rfind(value) if value else -1

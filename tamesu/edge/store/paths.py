@@ -166,6 +166,19 @@ class EvalPaths:
         return self.tables / "runs.csv"
 
     @property
+    def items_parquet(self) -> Path:
+        return self.tables / "items.parquet"
+
+    @property
+    def runs_parquet(self) -> Path:
+        return self.tables / "runs.parquet"
+
+    @property
+    def table_files(self) -> tuple[Path, ...]:
+        """Both tables in both forms."""
+        return (self.items_csv, self.runs_csv, self.items_parquet, self.runs_parquet)
+
+    @property
     def tables_evidence(self) -> Path:
         return self.tables / "evidence.yml"
 
