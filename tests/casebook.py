@@ -20,7 +20,7 @@ from tamesu.core.votes import judge_digest, seen_of
 from tamesu.edge.store.paths import Project, RunPaths
 from tamesu.edge.store.records import dump_record
 from tamesu.stages.plan import digest_cache, plan_eval
-from tamesu.stages.summary import measured_digest, slot_results
+from tamesu.stages.summary import closing_digest, slot_results
 from tests.factories import EVIDENCE, POLICY, make_eval, make_summary
 from tests.projects import EVAL, EXPERIMENT, ShapesProject
 
@@ -105,7 +105,7 @@ def measured(project: ShapesProject) -> str:
     """Return the digest that an analysis of the eval is bound to."""
     own = Project(project.root)
     cache = digest_cache(own)
-    return measured_digest(own, plan_eval(own, own.refs()[0], Grouping.BATCHED, Retries.BOUNDED, cache), cache)
+    return closing_digest(own, plan_eval(own, own.refs()[0], Grouping.BATCHED, Retries.BOUNDED, cache), cache)
 
 
 def present(project: ShapesProject) -> str:

@@ -16,7 +16,7 @@ from tamesu.edge.documents.schemas import DocumentKind
 from tamesu.edge.store.digests import DigestCache
 from tamesu.edge.store.paths import Project
 from tamesu.stages.plan import Planned, plan_eval
-from tamesu.stages.summary import evidence_digest, measured_digest
+from tamesu.stages.summary import closing_digest, evidence_digest
 
 PAGE_VERSION = 1  # raised when the same evidence yields another page
 
@@ -83,7 +83,7 @@ def _eval(project: Project, ref: EvalRef, cache: DigestCache, shelf: Shelf, plan
     files = _content(paths.analysis), _content(paths.closing)
     try:
         planned = planned or plan_eval(project, ref, Grouping.BATCHED, Retries.BOUNDED, cache, shelf)
-        evidence, measured = (make(project, planned, cache) for make in (evidence_digest, measured_digest))
+        evidence, measured = (make(project, planned, cache) for make in (evidence_digest, closing_digest))
     except InvalidDocument as error:
         found = [str(one) for one in read_eval(project, ref, shelf).findings if one.severity == "error"]
         return CaseEval(ref, None, tuple(found or [str(error)]), None, None, *files)

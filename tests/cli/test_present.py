@@ -2,15 +2,14 @@
 
 from __future__ import annotations
 
+import re
 import shutil
 from pathlib import Path
 
 import pytest
 
-from tamesu.base.model.judgement import Closing, ClosingRecord
 from tamesu.core.report.evidence import recorded_evidence
 from tamesu.edge.store.paths import Project
-from tamesu.edge.store.records import dump_record
 from tamesu.stages.plan import digest_cache
 from tamesu.stages.present import case_is_current
 from tests.casebook import ANALYSIS, CASE, CASE_PAGE, measured
@@ -90,13 +89,23 @@ def test_stages_after_all_runs(banked_shapes: ShapesProject, call: Call) -> None
     assert (
         text.count("policy changed after the evidence existed (was, now): ") >= 2
     )  # beside the figures, and as a limit
-    banked_shapes.edit_eval("status: active", "status: complete")
-    closing = Closing("2026-04-01T10:00:00Z", "e" * 64, True, ("24 reviews <owed>",), 8, 24, None)
-    (banked_shapes.eval / "closing.yml").write_bytes(dump_record(ClosingRecord((closing,))))
+    assert call(banked_shapes, "close", "replayed").code == 0
     text = page(call, banked_shapes)
     assert standing(text) == "closed"
-    assert "<strong>Closed</strong> 2026-04-01T10:00:00Z: 8 runs, 24 items" in text
-    assert "<li>24 reviews &lt;owed&gt;</li>" in text
+    assert re.search(r"<strong>Closed</strong> \S+: 8 runs, 24 items", text)
+    assert "Nothing was waived." in text
+    banked_shapes.edit_eval("pass_at: 0.8", "pass_at: 0.5")
+    text = page(call, banked_shapes)
+    assert standing(text) == "evidence complete"
+    assert "evidence or policy changed after this eval was closed" in text
+
+
+def test_what_a_closing_waived_is_shown(banked_shapes: ShapesProject, call: Call) -> None:
+    assert call(banked_shapes, "close", "replayed", "--allow-incomplete-review").code == 0
+    text = page(call, banked_shapes)
+    waived = text.partition("<p>Waived:</p>")[2].partition("</ul>")[0]
+    assert waived.count("<li>") == 8
+    assert "reviews owed: " in waived and "red-sun" in waived
 
 
 def test_an_eval_that_does_not_read_is_told_in_its_place(banked_shapes: ShapesProject, call: Call) -> None:
@@ -175,7 +184,6 @@ def test_same_evidence_same_bytes_whatever_is_remembered(banked_shapes: ShapesPr
         (README, "# Other\n"),
         (EXPERIMENT / "README.md", "Other.\n"),
         (ANALYSIS, "Other.\n"),
-        (EVAL / "closing.yml", "closings: []\n"),
         (Path("cases/shape-drawing/case.yml"), "name: other\ndefault_task: artifact_bundle\n"),
     ],
 )

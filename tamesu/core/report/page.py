@@ -9,6 +9,7 @@ from functools import cache
 from jinja2 import Environment, PackageLoader, StrictUndefined
 from markupsafe import Markup, escape
 
+from tamesu.core.closing import waiver_line
 from tamesu.core.metrics import Cell, find_metric
 from tamesu.core.metrics.cells import cell_of
 from tamesu.core.metrics.definition import MetricValue
@@ -16,7 +17,7 @@ from tamesu.core.report.comparison import Comparison
 from tamesu.core.report.evaluation import MOST_FAILURES
 from tamesu.core.report.evidence import META_NAME
 from tamesu.core.report.exhibits import Exhibit
-from tamesu.core.report.figures import NOT_KNOWN, difference_text, figure, spread, usd
+from tamesu.core.report.figures import NOT_KNOWN, difference_text, figure, p_text, spread, usd
 from tamesu.core.report.plot import PlotRow, interval_plot
 from tamesu.core.report.summary import EvalSummary, failure_reason, money_line
 from tamesu.core.report.text import clean
@@ -174,6 +175,8 @@ def environment() -> Environment:
         spread=spread,
         usd=usd,
         breakable=breakable,
+        p_value=p_text,
+        waived=waiver_line,
         block=Markup.escape,
         commands=commands,
     )

@@ -162,7 +162,7 @@ _NEXT = {
     Standing.READY: "`tamesu preflight {0}`, then `tamesu run {0}`",
     Standing.PARTIAL: "`tamesu status {0}` says what is missing; `tamesu run {0}` goes on",
     Standing.AWAITING_REVIEW: "the reviews and judgments that are owed; `tamesu status {0}` counts them",
-    Standing.EVIDENCE_COMPLETE: "write analysis.md, then close the eval",
+    Standing.EVIDENCE_COMPLETE: "write analysis.md beside eval.yml, then `tamesu close {0}`",
 }
 
 
