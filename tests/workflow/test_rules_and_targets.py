@@ -124,7 +124,7 @@ def test_views_and_lint_are_targets_and_free(banked_paid_shapes: ShapesProject) 
         project.path(path).unlink()
     assert project.snakemake("--", str(DERIVED[0])).code == 0
     assert project.path(DERIVED[0]).read_bytes() == views[DERIVED[0].as_posix()]
-    assert project.snakemake("--", REPORT, str(PAGE)).code == 0
+    assert project.snakemake("--", REPORT, str(PAGE), str(CASE_PAGE)).code == 0
     assert derived(project) == views
     done = project.snakemake("--", "lint")
     assert (done.code, "no errors" in done.out) == (0, True)
@@ -150,7 +150,7 @@ def test_c19_the_snakemake_report_is_self_contained_and_the_same_without_metadat
         lists.append(_listed(text))
         loads = re.findall(r"<(?:script|link|img|iframe)\b[^>]*\b(?:src|href)=[\"']https?://[^\"']*", text)
         assert loads == []
-    copy = clone(project, tmp_path / "clone", (".snakemake", ".tamesu", "build", "inspect"))
+    copy = clone(project, tmp_path / "clone", (".snakemake", ".tamesu", "build"))
     assert copy.snakemake().code == 0
     assert copy.snakemake("--report", "four.html").code == 0
     lists.append(_listed(copy.path("four.html").read_text()))
