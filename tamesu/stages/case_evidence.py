@@ -71,8 +71,8 @@ def read_case(
     document = reading.shared("case", project.case_file(case), lambda own, path: own.document(path, DocumentKind.CASE))
     value = document.value if document is not None and isinstance(document.value, dict) else {}
     experiments = [ref for ref in project.experiments() if ref.case == case]
-    readmes = {"": _content(project.case(case) / "README.md")}
-    readmes |= {ref.experiment: _content(project.experiment(ref) / "README.md") for ref in experiments}
+    readmes = {"": _content(project, project.case(case) / "README.md")}
+    readmes |= {ref.experiment: _content(project, project.experiment(ref) / "README.md") for ref in experiments}
     problems = tuple(str(one) for one in sorted(reading.told()) if one.severity == "error")
     evals = (_eval(project, ref, cache, shelf, (known or {}).get(ref)) for ref in project.refs() if ref.case == case)
     return CaseEvidence(case, value, problems, readmes, tuple(evals))
@@ -80,27 +80,28 @@ def read_case(
 
 def _eval(project: Project, ref: EvalRef, cache: DigestCache, shelf: Shelf, planned: Planned | None) -> CaseEval:
     paths = project.eval(ref)
-    files = _content(paths.analysis), _content(paths.closing)
+    files = _content(project, paths.analysis), _content(project, paths.closing)
     try:
         planned = planned or plan_eval(project, ref, Grouping.BATCHED, Retries.BOUNDED, cache, shelf)
         evidence, measured = (make(project, planned, cache) for make in (evidence_digest, closing_digest))
     except InvalidDocument as error:
         found = [str(one) for one in read_eval(project, ref, shelf).findings if one.severity == "error"]
         return CaseEval(ref, None, tuple(found or [str(error)]), None, None, *files)
-    except TamesuError as error:
-        return CaseEval(ref, None, (_named_in_project(project, str(error)),), None, None, *files)
+    except (TamesuError, OSError) as error:
+        return CaseEval(ref, None, (named_in_project(project, str(error)),), None, None, *files)
     return CaseEval(ref, planned, (), evidence, measured, *files)
 
 
-def _named_in_project(project: Project, line: str) -> str:
-    """A page is shown to others: the folder of the project is none of their business."""
+def named_in_project(project: Project, line: str) -> str:
+    """Return a line without the folder of the project, which is no business of those who are shown a page."""
     return line.replace(f"{project.root}/", "")
 
 
-def _content(path: Path) -> bytes | None:
+def _content(project: Project, path: Path) -> bytes | None:
+    """Return a file of the project; one that a link leads out of it is none."""
     try:
-        return path.read_bytes()
-    except OSError:
+        return path.read_bytes() if path.resolve().is_relative_to(project.root) else None
+    except (OSError, RuntimeError):
         return None
 
 

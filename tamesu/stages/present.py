@@ -27,7 +27,7 @@ from tamesu.edge.store.files import write_atomic
 from tamesu.edge.store.journal import read_ledger
 from tamesu.edge.store.paths import Project
 from tamesu.edge.store.records import parse_record
-from tamesu.stages.case_evidence import CaseEval, CaseEvidence, read_case
+from tamesu.stages.case_evidence import CaseEval, CaseEvidence, named_in_project, read_case
 from tamesu.stages.outputs import exhibits_of, shown_outputs
 from tamesu.stages.plan import Planned
 from tamesu.stages.report import view_made_from
@@ -123,8 +123,8 @@ def _eval(project: Project, one: CaseEval, cache: DigestCache) -> EvalStudy | Br
         return BrokenEval(one.ref, one.problems)
     try:
         return _eval_study(project, one, _settled(one.planned), cache)
-    except TamesuError as error:
-        return BrokenEval(one.ref, (str(error).replace(f"{project.root}/", ""),))
+    except (TamesuError, OSError) as error:
+        return BrokenEval(one.ref, (named_in_project(project, str(error)),))
 
 
 def _settled(planned: Planned) -> Planned:

@@ -228,3 +228,27 @@ def test_a_project_without_cases_says_how_to_begin(tmp_path: Path, call: Call) -
     (tmp_path / "cases").mkdir()
     assert "`tamesu new case NAME`" in one_line(call(tmp_path, "present"), 2)
     assert "`tamesu new case NAME`" in one_line(call(tmp_path, "show", "--no-open"), 2)
+
+
+def test_a_readme_that_is_a_link_out_of_the_project_is_not_shown(banked_shapes: ShapesProject, call: Call) -> None:
+    secret = banked_shapes.root.parent / "secret.md"
+    secret.write_text("not for this page\n")
+    readme = banked_shapes.path(README)
+    readme.unlink()
+    readme.symlink_to(secret)
+    text = page(call, banked_shapes)
+    assert "not for this page" not in text
+    assert "<h1>shape-drawing</h1>" in text
+
+
+def test_artifacts_are_shown_with_path_and_size_and_cut_with_what_is_left(
+    banked_shapes: ShapesProject, call: Call
+) -> None:
+    text = page(call, banked_shapes)
+    assert re.search(
+        r'<p class="role">response<span class="small">artifacts/response.txt, \d+ bytes</span></p><pre>', text
+    )
+    assert re.search(
+        r'<p class="role">render<span class="small">artifacts/render.png, [\d,]+ bytes</span></p><img ', text
+    )
+    assert "Recorded answers: these figures describe replayed recordings" in text and "recorded answers</span>" in text
