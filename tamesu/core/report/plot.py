@@ -31,12 +31,11 @@ class Frame:
     row: int
     longest_label: int
     over: bool
-    ticks: int
     name: str
 
 
-WIDE = Frame(980, 350, 800, 30, 44, False, 5, "wide")
-NARROW = Frame(340, 12, 328, 52, 46, True, 3, "narrow")
+WIDE = Frame(980, 350, 800, 30, 44, False, "wide")
+NARROW = Frame(340, 12, 328, 52, 46, True, "narrow")
 
 
 @dataclass(frozen=True, slots=True)
@@ -77,10 +76,9 @@ def _plot(
     bottom = TOP + frame.row * len(rows)
     height = bottom + BOTTOM
     head = Markup('<svg class="plot {}" viewBox="0 0 {} {}" role="img" aria-label="{}">')
-    every = 1 if len(axis.ticks) <= frame.ticks + 1 else 2
     parts = [
         head.format(frame.name, frame.width, height, clean(title)),
-        *(_tick(axis, frame, tick, bottom, unit) for tick in axis.ticks[::every]),
+        *(_tick(axis, frame, tick, bottom, unit) for tick in _ticks(axis, frame)),
     ]
     if reference:
         zero = axis.x(0, frame)
@@ -109,6 +107,14 @@ def _step(width: float) -> float:
     """Return the round step (1, 2 or 5 times a power of ten) that gives about five ticks."""
     power = float(10 ** floor(log10(width / 5)))
     return next(power * factor for factor in (1, 2, 5, 10) if width / (power * factor) <= 6)
+
+
+def _ticks(axis: Axis, frame: Frame) -> tuple[float, ...]:
+    """Return the ticks that have room: every second one where a screen is narrow, 0 among them if it is one."""
+    if not frame.over or len(axis.ticks) < 5:
+        return axis.ticks
+    zero = next((at for at, tick in enumerate(axis.ticks) if abs(tick) < _TINY), 0)
+    return axis.ticks[zero % 2 :: 2]
 
 
 def _tick(axis: Axis, frame: Frame, tick: float, bottom: float, unit: Unit) -> Markup:
