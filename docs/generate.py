@@ -11,7 +11,7 @@ from docs.routes_page import routes_page
 from tamesu.core.identity import IDENTITY_VERSION
 from tamesu.core.identity_fields import FIELDS, Part
 from tamesu.core.lint.catalogue import rules
-from tamesu.core.tables import ITEM_COLUMNS, RUN_COLUMNS, score_columns
+from tamesu.core.tables import ITEM_COLUMNS, RUN_COLUMNS, judge_columns, score_columns
 
 HERE = Path(__file__).resolve().parent
 MADE = "This page is made from code by `make docs`; do not edit it."
@@ -52,7 +52,7 @@ TYPES = {"text": "string", "integer": "int64", "number": "double", "flag": "bool
 
 def tables_page() -> str:
     """Return docs/tables.md."""
-    columns = (*ITEM_COLUMNS, *score_columns(["<scorer>"]))
+    columns = (*ITEM_COLUMNS, *score_columns(["<scorer>"]), *judge_columns(["<judge>"]))
     items = [(f"`{column.name}`", TYPES[column.kind], column.description) for column in columns]
     runs = [(f"`{column.name}`", TYPES[column.kind], column.description) for column in RUN_COLUMNS]
     runs.append(
@@ -92,6 +92,7 @@ FAMILIES = {
     "id": "IDs",
     "image": "container images",
     "jsonl": "JSONL item files and JSON files",
+    "judge": "model judges",
     "metric": "metrics",
     "name": "names",
     "output-schema": "schemas of outputs",

@@ -8,6 +8,8 @@ import click
 
 from tamesu.cli.session import project_here, say, warn
 from tamesu.core.planning import Grouping, Retries
+from tamesu.stages.judge_plan import plan_judges
+from tamesu.stages.judging import payment_line
 from tamesu.stages.metrics import make_tables
 from tamesu.stages.plan import digest_cache, plan_eval
 from tamesu.stages.plan_file import load_plan
@@ -52,6 +54,9 @@ def complete(plan_file: Path) -> None:
             reasons.append(one.refusal)
         else:
             reasons += [f"{one.name}: {slot_line(slot)}" for slot in planned.plan.incomplete]
+        judging = plan_judges(project, planned, cache).plan
+        if judging.paid:
+            reasons.append(payment_line(planned.evaluation.ref, judging))
     for reason in reasons:
         warn(reason)
     if reasons:

@@ -24,6 +24,7 @@ COMMANDS = {
     "list": "listing",
     "leaderboard": "ranking",
     "compare": "comparing",
+    "judge": "judging",
     "report": "deriving",
     "present": "presenting",
     "resume": "running",
@@ -35,6 +36,7 @@ COMMANDS = {
     "freeze": "freezing",
     "execute": "plumbing",
     "ingest": "plumbing",
+    "judging": "judging",
     "metrics": "deriving",
     "complete": "deriving",
 }

@@ -9,7 +9,9 @@ from rich.box import SIMPLE_HEAD
 from rich.console import Console
 from rich.table import Table
 
+from tamesu.base.model.judging import JudgePlan
 from tamesu.base.model.manifest import EvalRef
+from tamesu.cli.judge_text import owed_lines
 from tamesu.cli.plan_text import found_lines
 from tamesu.cli.session import say
 from tamesu.core.metrics.definition import MetricValue
@@ -17,6 +19,7 @@ from tamesu.core.planning import Grouping, Retries
 from tamesu.core.report.figures import figure, with_interval
 from tamesu.core.report.summary import EvalSummary
 from tamesu.edge.store.paths import Project
+from tamesu.stages.judge_plan import plan_judges
 from tamesu.stages.plan import Planned, digest_cache, plan_eval
 from tamesu.stages.summary import summarise_eval
 from tamesu.stages.workflow import slot_line
@@ -33,6 +36,7 @@ class EvalOutcome:
     summary: EvalSummary
     files: tuple[str, ...]
     edited: tuple[str, ...] = ()
+    judging: JudgePlan | None = None
 
     @property
     def incomplete(self) -> bool:
@@ -50,7 +54,8 @@ def outcomes(project: Project, refs: Sequence[EvalRef], worked: Collection[str] 
         paths = project.eval(ref)
         views = (paths.report, paths.leaderboard, paths.items_csv, project.page(ref))
         files = tuple(project.relative(path) for path in views if path.exists())
-        found.append(EvalOutcome(planned, summarise_eval(project, planned, cache), files, edited))
+        summary = summarise_eval(project, planned, cache)
+        found.append(EvalOutcome(planned, summary, files, edited, plan_judges(project, planned, cache).plan))
     cache.save()
     return tuple(found)
 
@@ -63,6 +68,8 @@ def show_outcome(found: Sequence[EvalOutcome]) -> None:
             say(f"edited meanwhile: this invocation measured the frozen copy; {line}")
         for slot in one.planned.plan.incomplete:
             say(f"not banked: {slot_line(slot)}")
+        for line in owed_lines(one.summary.ref, one.judging):
+            say(line)
         for file in one.files:
             say(f"  {file}")
     for case in dict.fromkeys(one.summary.ref.case for one in found):

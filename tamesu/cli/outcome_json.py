@@ -35,6 +35,7 @@ def _eval(one: EvalOutcome) -> Json:
         "banked": len(plan.slots) - len(plan.incomplete),
         "spent_usd": plan.spent_usd,
         "not_banked": [_slot(slot) for slot in plan.incomplete],
+        "judgments_owed": 0 if one.judging is None else one.judging.owed,
         "files": list(one.files),
     }
 

@@ -6,6 +6,7 @@ from collections.abc import Iterator
 from dataclasses import asdict
 
 from tamesu.base.canonical import Json
+from tamesu.base.model.judging import JudgePlan, JudgeStanding
 from tamesu.base.model.manifest import Eval
 from tamesu.base.model.plan import EvalPlan, FoundRun, RunSpec, Slot
 from tamesu.base.model.sizing import Sizing
@@ -17,21 +18,21 @@ from tamesu.stages.plan import Planned
 PLAN_VERSION = 1
 
 
-def plan_json(planned: Planned, sizing: Sizing | None) -> dict[str, object]:
+def plan_json(planned: Planned, sizing: Sizing | None, judging: JudgePlan) -> dict[str, object]:
     """Return one eval's plan; `sizing` is null when several evals are planned at once."""
     evaluation = planned.evaluation
     return {
         "schema_version": PLAN_VERSION,
         "status": evaluation.status,
         "matrix": _matrix(evaluation, planned.plan),
-        **standing_json(planned.plan),
+        **standing_json(planned.plan, judging),
         "first_items": list(_first_items(evaluation, planned.matrix)),
         "sizing": None if sizing is None else asdict(sizing),
     }
 
 
-def standing_json(plan: EvalPlan) -> dict[str, object]:
-    """Return money, blockers and runs of a plan: what `status` tells as well."""
+def standing_json(plan: EvalPlan, judging: JudgePlan) -> dict[str, object]:
+    """Return money, blockers, runs and judges of a plan: what `status` tells as well."""
     return {
         "eval": str(plan.ref),
         "exposure_usd": plan.exposure_usd if plan.exposure_known else None,
@@ -42,6 +43,34 @@ def standing_json(plan: EvalPlan) -> dict[str, object]:
         "policy_changed": plan.policy_changed,
         "runs": [_slot(slot) for slot in plan.slots],
         "found": [_found(run) for run in plan.found],
+        "judging": _judging(judging),
+    }
+
+
+def _judging(plan: JudgePlan) -> Json:
+    return {
+        "spent_usd": plan.spent_usd,
+        "reserved_usd": plan.reserved_usd,
+        "budget_usd": plan.budget_usd,
+        "blockers": [{"kind": blocker.kind, "message": blocker.message} for blocker in plan.blockers],
+        "judges": [_judge(one) for one in plan.judges],
+    }
+
+
+def _judge(one: JudgeStanding) -> Json:
+    known = not one.paid or one.largest_call_usd is not None
+    return {
+        "judge": one.judge,
+        "role": one.role,
+        "provider": one.provider,
+        "model": one.model,
+        "recorded": one.recorded,
+        "planned": one.planned,
+        "counted": one.counted,
+        "owed": one.owed,
+        "askable": one.askable,
+        "stale": one.stale,
+        "exposure_usd": one.exposure_usd if known else None,
     }
 
 

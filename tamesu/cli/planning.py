@@ -6,11 +6,13 @@ import click
 
 from tamesu.base.errors import UnknownName
 from tamesu.cli.config_dir import config_dir_option
+from tamesu.cli.judge_text import judge_lines
 from tamesu.cli.plan_json import plan_json
 from tamesu.cli.plan_text import show_overview, show_plan
-from tamesu.cli.session import chosen, emit_json, project_here
+from tamesu.cli.session import chosen, emit_json, project_here, say
 from tamesu.core.planning import Grouping, Retries
 from tamesu.edge.documents.reading import Shelf
+from tamesu.stages.judge_plan import plan_judges
 from tamesu.stages.plan import Planned, digest_cache, plan_eval
 from tamesu.stages.sizing import size_eval
 
@@ -29,11 +31,14 @@ def plan(name: str | None, arm: str, as_json: bool) -> None:
     _check_arm(planned, arm)
     # reading every result of every eval would take longer than an overview may
     sizing = size_eval(project, planned[0], cache) if len(planned) == 1 else None
+    judging = [plan_judges(project, one, cache).plan for one in planned]
     cache.save()
     if as_json:
-        emit_json([plan_json(one, sizing) for one in planned])
+        emit_json([plan_json(one, sizing, judges) for one, judges in zip(planned, judging, strict=True)])
     elif sizing is not None:
         show_plan(planned[0], sizing, arm)
+        for line in judge_lines(judging[0]):
+            say(line)
     else:
         show_overview(planned)
 

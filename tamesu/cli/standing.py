@@ -8,6 +8,7 @@ import click
 
 from tamesu.base.errors import InvalidDocument
 from tamesu.base.model.plan import Slot, SlotState
+from tamesu.cli.judge_text import judge_lines
 from tamesu.cli.plan_json import standing_json
 from tamesu.cli.plan_text import SINGLE_ROWS, grouped, show_notes
 from tamesu.cli.session import chosen, emit_json, project_here, say
@@ -17,6 +18,7 @@ from tamesu.core.standing import Standing
 from tamesu.edge.documents.reading import Shelf
 from tamesu.edge.store.digests import DigestCache
 from tamesu.edge.store.paths import Project
+from tamesu.stages.judge_plan import plan_judges
 from tamesu.stages.plan import Planned, digest_cache, plan_eval
 from tamesu.stages.summary import eval_standing, slot_evidence
 from tamesu.stages.workflow import slot_line
@@ -43,9 +45,12 @@ def status(name: str | None, as_json: bool, check: bool) -> None:
             continue
         incomplete = incomplete or bool(one.plan.incomplete)
         word = _standing(project, one, cache)
-        views.append({"standing": word.value, **standing_json(one.plan)})
+        judging = plan_judges(project, one, cache).plan
+        views.append({"standing": word.value, **standing_json(one.plan, judging)})
         if not as_json:
             _show_status(one, word)
+            for line in judge_lines(judging):
+                say(f"  {line}")
     cache.save()
     if as_json:
         emit_json(views)

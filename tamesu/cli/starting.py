@@ -52,6 +52,7 @@ def _without_others(plan: WorkflowPlan, say: Callable[[str], None]) -> WorkflowP
         plan,
         launches=tuple(launch for launch in plan.launches if launch.eval not in left_out),
         evals=tuple(one for one in plan.evals if one.name not in left_out),
+        judging=tuple(one for one in plan.judging if one.eval not in left_out),
         left_out=tuple(sorted(left_out - drafts)),
     )
 

@@ -160,7 +160,8 @@ def _judge(judge: ModelJudge) -> Json:
         "rubric": None if judge.rubric is None else judge.rubric.digest,
         "prompts": [None if prompt is None else prompt.text for prompt in (judge.system, judge.user)],
         "repetitions": judge.repetitions,
-        "parameters": dict(judge.parameters),
+        "parameters": {name: value for name, value in judge.parameters.items() if name != "recordings"},
+        **({} if judge.recordings is None else {"recordings": judge.recordings.sha256}),
     }
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from functools import lru_cache
 from types import SimpleNamespace
 
@@ -43,6 +43,11 @@ def render_prompt(prompt: Prompt, item: Item) -> str:
         raise InvalidDocument(
             f"{prompt.path}: cannot be rendered for item '{item.id}': {error}; correct the template or the item"
         ) from None
+
+
+def filled_in(template: str, visible: Mapping[str, object]) -> str:
+    """Return a template filled in with what it may see. Raises what Jinja2 and its sandbox raise."""
+    return _bounded(_template(template).generate(**visible))
 
 
 def _bounded(parts: Iterable[str]) -> str:

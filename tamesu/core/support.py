@@ -19,7 +19,7 @@ class MissingSupport:
 
 def missing_support(evaluation: Eval) -> tuple[MissingSupport, ...]:
     """Return everything that the eval asks for and this version does not do."""
-    return (*_backend(evaluation), *_inputs(evaluation), *_judges(evaluation))
+    return (*_backend(evaluation), *_inputs(evaluation))
 
 
 def _backend(evaluation: Eval) -> Iterator[MissingSupport]:
@@ -38,9 +38,3 @@ def _inputs(evaluation: Eval) -> Iterator[MissingSupport]:
     for number, arm in enumerate(evaluation.arms):
         if arm.references:
             yield MissingSupport(("arms", number, "references"), "references are not sent by this version")
-
-
-def _judges(evaluation: Eval) -> Iterator[MissingSupport]:
-    if evaluation.policy.judges:
-        at = ("evaluation", "model_judges")
-        yield MissingSupport(at, "model judges are not asked by this version; their evidence stays owed", blocks=False)

@@ -121,9 +121,14 @@ def score_columns(scorers: Iterable[str]) -> tuple[Column, ...]:
     return tuple(column for scorer in scorers for column in _score_columns(scorer))
 
 
-def item_table(rows: Sequence[ItemRow]) -> Table:
-    """Return one line per planned item in plan order, scorers in declared order at the end."""
-    columns = (*ITEM_COLUMNS, *score_columns(_scorers(rows)))
+def judge_columns(judges: Iterable[str]) -> tuple[Column, ...]:
+    """Return one column per judge: its verdict, empty while it is owed and for what is not judged."""
+    return tuple(_judge_column(judge) for judge in judges)
+
+
+def item_table(rows: Sequence[ItemRow], judges: Sequence[str] = ()) -> Table:
+    """Return one line per planned item in plan order, at the end scorers and judges in declared order."""
+    columns = (*ITEM_COLUMNS, *score_columns(_scorers(rows)), *judge_columns(judges))
     return Table(
         tuple(column.name for column in columns),
         tuple(column.kind for column in columns),
@@ -171,6 +176,14 @@ def _score_columns(scorer: str) -> tuple[Column, Column]:
         Column(f"score:{scorer}", f"number of scorer {scorer}", value, "number"),
         Column(f"pass:{scorer}", f"whether {scorer} reaches pass_at", passed, "flag"),
     )
+
+
+def _judge_column(judge: str) -> Column:
+    def verdict(row: ItemRow) -> Value:
+        found = row.judge(judge)
+        return None if found is None else found.passed
+
+    return Column(f"judge:{judge}", f"verdict of judge {judge}", verdict, "flag")
 
 
 def _scorers(rows: Sequence[ItemRow]) -> tuple[str, ...]:

@@ -8,8 +8,10 @@ from typing import Literal
 
 from tamesu.base.canonical import Json, digest
 from tamesu.base.model.evidence import Artifact, ItemResult, OutputFile
-from tamesu.base.model.judgement import JudgmentRecord, ReviewRecord
+from tamesu.base.model.judgement import JudgmentFailure, JudgmentRecord, ReviewRecord
 from tamesu.base.model.manifest import Acceptance, ModelJudge, Rubric
+from tamesu.core.judge_prompts import judge_prompts
+from tamesu.core.judge_reply import FORMAT_VERSION
 
 ReviewState = Literal["none", "owed", "disagreement", "done"]
 
@@ -92,15 +94,35 @@ def human_verdict(
 
 
 def judge_digest(judge: ModelJudge) -> str:
-    """Return the digest of what decides a judge's verdict beside rubric and output: model, prompts, parameters."""
+    """Return the digest of what decides a judge's verdict beside rubric and output: model, prompts, parameters.
+
+    Recorded answers count by content; built-in prompts as the texts that they are now.
+    """
+    system, user = judge_prompts(judge)
+    recorded: dict[str, Json] = {} if judge.recordings is None else {"recordings": judge.recordings.sha256}
     return digest(
         {
+            "format": FORMAT_VERSION,
             "provider": judge.provider,
             "model": judge.model,
-            "system": _text(judge.system),
-            "user": _text(judge.user),
-            "parameters": dict(judge.parameters),
+            "system": system.text,
+            "user": user.text,
+            "parameters": {name: value for name, value in judge.parameters.items() if name != "recordings"},
+            **recorded,
         }
+    )
+
+
+def of_now(
+    judge: ModelJudge, digest_now: str, record: JudgmentRecord | JudgmentFailure, seen: Mapping[str, str]
+) -> bool:
+    """Return whether a record is of this judge as it is now, about this output by this rubric."""
+    rubric = None if judge.rubric is None else judge.rubric.digest
+    return (
+        record.call.judge == judge.id
+        and record.call.judge_digest == digest_now
+        and record.rubric == rubric
+        and record.seen == dict(seen)
     )
 
 
@@ -113,16 +135,8 @@ def judge_verdict(
     rubric, model, prompt or parameters are stale.
     """
     own = [one for one in judgments if one.call.judge == judge.id]
-    rubric = None if judge.rubric is None else judge.rubric.digest
-    current = [
-        one for one in own if one.seen == dict(seen) and one.rubric == rubric and one.call.judge_digest == digest_now
-    ]
+    current = [one for one in own if of_now(judge, digest_now, one, seen)]
     counted = tuple(sorted(current, key=lambda one: one.number)[: judge.repetitions])
     owed = judge.repetitions - len(counted)
     passed = None if owed else 2 * sum(one.passed for one in counted) > judge.repetitions
     return JudgeVerdict(judge.id, judge.role == "gate", passed, owed, counted, len(own) - len(current))
-
-
-def _text(prompt: object) -> Json:
-    text: str | None = getattr(prompt, "text", None)
-    return text

@@ -36,7 +36,8 @@ def make_tables(project: Project, planned: Planned, cache: DigestCache) -> None:
     summary = summarise_eval(project, planned, cache)
     paths = project.eval(planned.evaluation.ref)
     slots = [slot_evidence(project, slot, cache) for slot in planned.plan.slots]
-    tables = item_table(summary.rows), run_table(summary.rows, slots)
+    judges = [judge.id for judge in summary.policy.judges]
+    tables = item_table(summary.rows, judges), run_table(summary.rows, slots)
     contents = (*map(table_csv, tables), *map(table_parquet, tables))
     for path, content in zip(paths.table_files, contents, strict=True):
         write_atomic(path, content)

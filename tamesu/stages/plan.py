@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Sequence, Set
 from dataclasses import dataclass, replace
 
 from tamesu.base.errors import InvalidDocument
@@ -36,6 +36,7 @@ class Planned:
     evaluation: Eval
     matrix: Matrix
     plan: EvalPlan
+    setting: Setting
     warnings: tuple[Finding, ...] = ()
     records: tuple[RunRecord, ...] = ()
 
@@ -78,7 +79,7 @@ def plan_eval(
         pinned_inspect=read.setting.inspect_version,
     )
     made = plan(evaluation, runs, situation, grouping, retries)
-    return Planned(evaluation, runs, made, read.findings, records)
+    return Planned(evaluation, runs, made, read.setting, read.findings, records)
 
 
 def _strays(project: Project, ref: EvalRef, runs: Matrix) -> tuple[Stray, ...]:
@@ -91,8 +92,12 @@ def _strays(project: Project, ref: EvalRef, runs: Matrix) -> tuple[Stray, ...]:
 
 
 def _missing_credentials(project: Project, evaluation: Eval, setting: Setting) -> tuple[MissingCredential, ...]:
-    providers = {model.provider for model in evaluation.asked_models}
-    if providers == {"replay"}:
+    return credentials_lacking(project, {model.provider for model in evaluation.asked_models}, setting)
+
+
+def credentials_lacking(project: Project, providers: Set[str], setting: Setting) -> tuple[MissingCredential, ...]:
+    """Return the providers that cannot be reached from here; recorded answers need nothing."""
+    if providers <= {"replay"}:
         return ()
     placed = {name for name, facts in setting.endpoints.items() if facts.base_url is not None}
     return missing_credentials(providers, read_environment(project.root), placed)

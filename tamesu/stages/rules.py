@@ -74,12 +74,28 @@ class RulesView:
         folder = str(wildcards.marker).removeprefix(".tamesu/want/").removesuffix("/ingested")
         names = {one.name for one in self.plan.evals if one.folder == folder}
         launches = [one.id for one in self.plan.launches if one.allowed and one.eval in names]
-        return [f"{RECEIPTS}/ingest-{launch}" for launch in launches]
+        judged = [f"{RECEIPTS}/judge-{one.id}" for one in self.plan.judging if one.eval in names]
+        return [*(f"{RECEIPTS}/ingest-{launch}" for launch in launches), *judged]
+
+    @property
+    def judging(self) -> tuple[str, ...]:
+        """Evals whose judges are asked, by what their receipts are called."""
+        return tuple(one.id for one in self.plan.judging)
+
+    def judged_eval(self, judging: str) -> str:
+        """Return the name of the eval whose judges are asked."""
+        return next(one.eval for one in self.plan.judging if one.id == judging)
+
+    def before_judging(self, wildcards: Any) -> list[str]:
+        """Return what judging waits for: the outputs of all runs that may start."""
+        name = self.judged_eval(str(wildcards.judging))
+        return [f"{RECEIPTS}/ingest-{one.id}" for one in self.plan.launches if one.allowed and one.eval == name]
 
     @property
     def working(self) -> tuple[str, ...]:
-        """Evals of which some launch may start; only these have to be ingested before their views are made."""
-        return tuple(dict.fromkeys(one.eval for one in self.plan.launches if one.allowed))
+        """Evals of which some launch or judge may start; only these have to be ingested before their views are made."""
+        running = [one.eval for one in self.plan.launches if one.allowed]
+        return tuple(dict.fromkeys([*running, *(one.eval for one in self.plan.judging)]))
 
     @property
     def ingested_markers(self) -> tuple[str, ...]:
@@ -114,7 +130,7 @@ class RulesView:
             )
         ]
         views += [one.page for one in self.plan.cases if not one.draft]
-        unfinished = bool(self.plan.broken) or any(one.incomplete for one in self._asked_for)
+        unfinished = bool(self.plan.broken) or any(one.incomplete or one.unjudged for one in self._asked_for)
         return [*views, f"{RECEIPTS}/complete-{self.plan.invocation}"] if unfinished else views
 
 
@@ -146,7 +162,8 @@ def _planned(project: Project, ceiling: float | None) -> WorkflowPlan:
     from tamesu.core.planning import Grouping, Retries
     from tamesu.stages.workflow import make_workflow_plan
 
-    return make_workflow_plan(project, project.refs(), Grouping.SINGLE, Retries.BOUNDED, ceiling)
+    refs = project.refs()
+    return make_workflow_plan(project, refs, Grouping.SINGLE, Retries.BOUNDED, ceiling, judge_pay_usd=ceiling)
 
 
 def _ceiling(config: Mapping[str, object]) -> float | None:

@@ -35,6 +35,10 @@ def evidence_digest(project: Project, planned: Planned, cache: DigestCache) -> s
     """
     evaluation, plan = planned.evaluation, planned.plan
     paths = project.eval(evaluation.ref)
+    judges: dict[str, Json] = {}
+    if evaluation.policy.judges:
+        money = balance(read_ledger(paths.judge_ledger))
+        judges = {"judge_ledger": [money.spent_usd, money.lost_usd, money.reserved_usd]}
     slots: list[Json] = []
     for slot in plan.slots:
         record = paths.run(slot.spec.run_id).record
@@ -52,6 +56,7 @@ def evidence_digest(project: Project, planned: Planned, cache: DigestCache) -> s
             "slots": slots,
             "found": [asdict(run) | {"causes": list(run.causes)} for run in plan.found],
             "ledger": [plan.spent_usd, plan.reserved_usd],
+            **judges,
         }
     )
 
@@ -119,6 +124,7 @@ def summarise_eval(project: Project, planned: Planned, cache: DigestCache) -> Ev
         found=plan.found,
         policy_changed=plan.policy_changed,
         remarks=(*_closing(project, planned, cache), *_remarks(planned)),
+        judge_balance=balance(read_ledger(project.eval(evaluation.ref).judge_ledger)),
     )
 
 

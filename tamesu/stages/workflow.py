@@ -6,18 +6,28 @@ import os
 import time
 import uuid
 from collections.abc import Collection, Iterable, Sequence
+from dataclasses import replace
 from pathlib import Path
 
+from tamesu.base.canonical import digest
 from tamesu.base.errors import InvalidDocument
 from tamesu.base.model.manifest import EvalRef
 from tamesu.base.model.plan import Launch, Slot, SlotState
 from tamesu.base.model.trust import TrustedCode
-from tamesu.base.model.workflow import PlannedCase, PlannedEval, PlannedLaunch, PlannedRun, WorkflowPlan
+from tamesu.base.model.workflow import (
+    PlannedCase,
+    PlannedEval,
+    PlannedJudging,
+    PlannedLaunch,
+    PlannedRun,
+    WorkflowPlan,
+)
 from tamesu.core.planning import Grouping, Retries
 from tamesu.edge.documents.reading import Shelf
 from tamesu.edge.store.digests import DigestCache
 from tamesu.edge.store.paths import EvalPaths, Project
 from tamesu.stages.case_evidence import read_case
+from tamesu.stages.judge_plan import plan_judges
 from tamesu.stages.metrics import tables_made_from
 from tamesu.stages.plan import Planned, digest_cache, plan_eval
 from tamesu.stages.report import view_made_from
@@ -33,11 +43,12 @@ def make_workflow_plan(
     retries: Retries,
     pay_usd: float | None,
     trusted: Sequence[TrustedCode] = (),
+    judge_pay_usd: float | None = None,
 ) -> WorkflowPlan:
     """Plan the given evals and set the markers of their derived files.
 
     An eval that does not read is left out and named in `broken`; the others go on. Foreign code may run as far as it
-    is `trusted`.
+    is `trusted`. Paid judges are asked up to `judge_pay_usd`.
     """
     cache, shelf = digest_cache(project), Shelf()
     planned, broken = [], []
@@ -47,15 +58,16 @@ def make_workflow_plan(
         except InvalidDocument as error:
             broken.append(str(error))
     launches = tuple(_launch(p, launch, pay_usd) for p in planned for launch in p.plan.launches)
-    _forget_receipts(project, launches)
+    judging = {str(p.evaluation.ref): _judging(project, p, launches, cache, judge_pay_usd) for p in planned}
+    _forget_receipts(project, launches, [one for one, _ in judging.values() if one is not None])
     stale = {str(one.evaluation.ref): stale_views(project, one, cache) for one in planned}
+    # what is worked off makes everything that is derived from it out of date
+    working = {launch.eval for launch in launches if launch.allowed} | {n for n, one in judging.items() if one[0]}
     for one in planned:
         ref = one.evaluation.ref
-        working = _working(launches, (str(ref),))
-        _mark_wants(project, ref, stale[str(ref)], evidence_digest(project, one, cache), working)
-    cases = tuple(
-        _case(project, case, planned, launches, cache, shelf) for case in dict.fromkeys(ref.case for ref in refs)
-    )
+        _mark_wants(project, ref, stale[str(ref)], evidence_digest(project, one, cache), str(ref) in working)
+    names = dict.fromkeys(ref.case for ref in refs)
+    cases = tuple(_case(project, name, planned, working, cache, shelf) for name in names)
     cache.save()
     return WorkflowPlan(
         invocation=uuid.uuid4().hex[:16],
@@ -63,32 +75,30 @@ def make_workflow_plan(
         again=retries is Retries.AGAIN,
         launches=launches,
         runs=tuple(run for one in planned for run in _runs(project, one)),
-        evals=tuple(_eval(project, one, pay_usd, stale[str(one.evaluation.ref)]) for one in planned),
+        evals=tuple(
+            replace(
+                _eval(project, one, pay_usd, stale[str(one.evaluation.ref)]),
+                unjudged=judging[str(one.evaluation.ref)][1],
+            )
+            for one in planned
+        ),
         broken=tuple(broken),
         trusted=tuple(trusted),
+        judging=tuple(one for one, _ in judging.values() if one is not None),
+        judge_pay_usd=judge_pay_usd,
         cases=cases,
     )
 
 
-def _working(launches: Iterable[PlannedLaunch], evals: Collection[str]) -> bool:
-    """Whether some launch of these evals may start, so that what is made from them is out of date."""
-    return any(launch.allowed for launch in launches if launch.eval in evals)
-
-
 def _case(
-    project: Project,
-    case: str,
-    planned: Sequence[Planned],
-    launches: Sequence[PlannedLaunch],
-    cache: DigestCache,
-    shelf: Shelf,
+    project: Project, case: str, planned: Sequence[Planned], working: Collection[str], cache: DigestCache, shelf: Shelf
 ) -> PlannedCase:
     """Set the marker of a case's page; evals of the case that are not planned here are part of what it is made from."""
     own = {one.evaluation.ref: one for one in planned if one.evaluation.ref.case == case}
     wanted = read_case(project, case, cache, shelf, own).digest
     page = project.case_page(case)
     stale = view_made_from(page) != wanted
-    _mark(project, page, wanted, stale or _working(launches, {str(ref) for ref in own}))
+    _mark(project, page, wanted, stale or any(str(ref) in working for ref in own))
     return PlannedCase(
         name=case,
         page=project.relative(page),
@@ -96,6 +106,28 @@ def _case(
         stale=stale,
         draft=all(one.evaluation.status == "draft" for one in own.values()),
     )
+
+
+def _judging(
+    project: Project,
+    planned: Planned,
+    launches: Sequence[PlannedLaunch],
+    cache: DigestCache,
+    pay_usd: float | None,
+) -> tuple[PlannedJudging | None, bool]:
+    """Return the judging of an eval, if there may be any, and whether its paid judges may be left unasked.
+
+    What judges owe is known when outputs are there, so that runs to work off mean that judging may follow.
+    """
+    name = str(planned.evaluation.ref)
+    if not planned.evaluation.policy.judges or planned.evaluation.status != "active":
+        return None, False
+    runs = any(launch.allowed for launch in launches if launch.eval == name)
+    standings = plan_judges(project, planned, cache).plan.judges
+    free = any(not one.paid and (runs or one.askable) for one in standings)
+    paid = any(one.paid and (runs or one.askable) for one in standings)
+    asked = free or (paid and pay_usd is not None)
+    return PlannedJudging(digest(name)[:12], name) if asked else None, paid
 
 
 def _launch(planned: Planned, launch: Launch, pay_usd: float | None) -> PlannedLaunch:
@@ -224,8 +256,10 @@ def write_marker(marker: Path, content: str) -> None:
     marker.write_text(content, encoding="utf-8")
 
 
-def _forget_receipts(project: Project, launches: Iterable[PlannedLaunch]) -> None:
+def _forget_receipts(project: Project, launches: Iterable[PlannedLaunch], judging: Iterable[PlannedJudging]) -> None:
     """A receipt of a launch that is owed again (its evidence was removed) must not count as done."""
+    for one in judging:
+        (project.receipts / f"judge-{one.id}").unlink(missing_ok=True)
     for launch in launches:
         for kind in ("freeze", "execute", "ingest"):
             (project.receipts / f"{kind}-{launch.id}").unlink(missing_ok=True)

@@ -61,6 +61,8 @@ class JudgeCall:
 
     `judge_digest` covers model, prompts and parameters; `prompt` is the digest of the messages that left. Costs are in
     US dollars, None when unknown; `price` is the snapshot of that time. `recorded` marks replayed answers.
+    `lost_usd` is an upper bound for what the call may have cost beyond `cost_usd`: tries without a reply, or a reply
+    that states no usage. `shown` maps each role that was sent to the SHA-256 of what left of it.
     """
 
     judge: str
@@ -78,6 +80,9 @@ class JudgeCall:
     recorded: bool
     served: str | None = None
     request_id: str | None = None
+    stop_reason: str | None = None
+    lost_usd: float = 0.0
+    shown: Mapping[str, str] = field(default_factory=dict)
 
 
 @dataclass(frozen=True, slots=True)

@@ -241,7 +241,10 @@ class Rubric:
 
 @dataclass(frozen=True, slots=True)
 class ModelJudge:
-    """A model that judges outputs by a rubric: it screens before people look, or its verdict is a gate."""
+    """A model that judges outputs by a rubric: it screens before people look, or its verdict is a gate.
+
+    `recordings` is the file of its recorded answers, if it is replayed.
+    """
 
     id: str
     provider: str
@@ -252,6 +255,7 @@ class ModelJudge:
     user: Prompt | None
     repetitions: int
     parameters: Mapping[str, Json]
+    recordings: FileDigest | None = None
 
 
 @dataclass(frozen=True, slots=True)

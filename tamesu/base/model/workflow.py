@@ -37,11 +37,19 @@ class PlannedRun:
 
 
 @dataclass(frozen=True, slots=True)
+class PlannedJudging:
+    """One eval whose judges are asked after its runs are ingested, as far as that is free or may be paid."""
+
+    id: str
+    eval: str
+
+
+@dataclass(frozen=True, slots=True)
 class PlannedEval:
     """One eval's derived files, a line per slot that is not banked, and why nothing may start, if so.
 
     `stale` are the derived files that were not made from the evidence of now. A `draft` is worked off only
-    when it is asked for.
+    when it is asked for. `unjudged` says that its judges may owe verdicts that nobody pays for here.
     """
 
     name: str
@@ -52,6 +60,7 @@ class PlannedEval:
     refusal: str | None
     stale: tuple[str, ...]
     draft: bool
+    unjudged: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -73,7 +82,8 @@ class WorkflowPlan:
     """Everything rules look up. `invocation` is unique; reservations under it add up to at most `pay_usd`.
 
     `broken` are lines about evals that do not read, `left_out` names evals that may not start while others do.
-    `trusted` is the word for foreign code that was given with this invocation.
+    `trusted` is the word for foreign code that was given with this invocation. `judge_pay_usd` is the part of `pay_usd`
+    that judges may use; None: only free ones are asked.
     """
 
     invocation: str
@@ -85,6 +95,8 @@ class WorkflowPlan:
     broken: tuple[str, ...] = ()
     left_out: tuple[str, ...] = ()
     trusted: tuple[TrustedCode, ...] = ()
+    judging: tuple[PlannedJudging, ...] = ()
+    judge_pay_usd: float | None = None
     cases: tuple[PlannedCase, ...] = ()
 
     @property

@@ -7,6 +7,7 @@ from tamesu.core.lint.efforts import effort_remarks
 from tamesu.core.lint.execution import execution_remarks
 from tamesu.core.lint.extent import extent_remarks
 from tamesu.core.lint.judgement import judgement_remarks
+from tamesu.core.lint.judges import judge_remarks
 from tamesu.core.lint.messages import message_remarks
 from tamesu.core.lint.names import name_remarks
 from tamesu.core.lint.parameters import parameter_remarks
@@ -26,6 +27,7 @@ def remarks(evaluation: Eval) -> tuple[Remark, ...]:
         parameter_remarks,
         unsent_remarks,
         judgement_remarks,
+        judge_remarks,
         extent_remarks,
         repetition_remarks,
     )

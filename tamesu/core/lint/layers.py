@@ -39,3 +39,7 @@ def set_parameters(evaluation: Eval) -> Iterator[SetParameter]:
     for role, model in evaluation.execution.model_roles.items():
         for name, value in model.parameters.items():
             yield SetParameter(model, name, value, ("execution", "model_roles", role, "parameters", name))
+    for number, judge in enumerate(evaluation.policy.judges):
+        for name, value in judge.parameters.items():
+            place = ("evaluation", "model_judges", number, "parameters", name)
+            yield SetParameter(RoleModel(judge.provider, judge.model, judge.parameters), name, value, place)

@@ -68,6 +68,8 @@ def parameter_places(evaluation: Eval) -> Iterator[tuple[Place, Mapping[str, Jso
         yield ("runs", number, "parameters"), entry.parameters or {}
     for name, role in evaluation.execution.model_roles.items():
         yield ("execution", "model_roles", name, "parameters"), role.parameters
+    for number, judge in enumerate(evaluation.policy.judges):
+        yield ("evaluation", "model_judges", number, "parameters"), judge.parameters
 
 
 def _recordings(evaluation: Eval) -> Iterator[Remark]:

@@ -3,6 +3,11 @@
 from __future__ import annotations
 
 EVAL_RULES: dict[str, tuple[str, str, str]] = {
+    "acceptance/ignores-judge": (
+        "A judge with `role: gate` that acceptance does not require (warning).",
+        "It would be asked and paid, and decide nothing.",
+        "Add its ID to `acceptance.requires`, or give it `role: screen`.",
+    ),
     "acceptance/ignores-review": (
         "`human_review` is declared but acceptance does not require `human`.",
         "People would review for nothing, and the figure would hide what they said.",
@@ -112,6 +117,31 @@ EVAL_RULES: dict[str, tuple[str, str, str]] = {
         "A file that configures a sandbox, or that a compose file extends, includes or reads, is no declared source.",
         "It would decide which image runs without being part of the run's identity.",
         "Add the file to `execution.sources`.",
+    ),
+    "judge/no-bound": (
+        "A paid judge without `parameters.max_tokens` (warning).",
+        "Nothing bounds what a call of it may cost, so it is not asked.",
+        "Set `max_tokens` among the judge's own parameters; those of `defaults` are not the judge's.",
+    ),
+    "judge/no-price": (
+        "A judge whose model has no registered price (warning).",
+        "What it costs would not be known, so it is not asked.",
+        "Add the model to config/models.yml.",
+    ),
+    "judge/no-rubric": (
+        "A judge without a rubric, where `human_review` has none either.",
+        "There would be nothing to answer.",
+        "Name a rubric; without one of its own a judge answers that of `human_review`.",
+    ),
+    "judge/not-blind": (
+        "A judge's prompt that is no template, or names what a judge may not see.",
+        "A judge that knows model, arm, cost or the expected answer judges these as well.",
+        "Name `item.id`, `item.input`, `rubric.name`, `rubric.rationale` and `rubric.dimensions` alone.",
+    ),
+    "judge/prompt": (
+        "A judge's prompts cannot be rendered for an item that is selected.",
+        "No output of that item could be judged.",
+        "Correct the template, or the item's input.",
     ),
     "metric/not-produced": (
         "A metric that this eval does not produce.",

@@ -27,10 +27,14 @@ def unsent_remarks(evaluation: Eval) -> Iterator[Remark]:
             yield Remark(
                 one.place,
                 "parameter/not-sent",
-                f"parameter '{one.name}' does not reach {model}, so that preflight refuses",
+                f"parameter '{one.name}' does not reach {model}, so that {_consequence(one.place)}",
                 f"remove it, or write {PROVIDER_DEFAULT} to leave it out on purpose (docs/routes.md)",
                 "warning",
             )
+
+
+def _consequence(place: Place) -> str:
+    return "no verdict of it counts" if place[:2] == ("evaluation", "model_judges") else "preflight refuses"
 
 
 def _is_unsent(one: SetParameter) -> bool:

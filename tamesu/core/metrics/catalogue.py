@@ -11,16 +11,17 @@ from tamesu.base.model.manifest import Policy
 from tamesu.core.metrics.cells import CellMetrics, cells_of, count_cell, rows_of
 from tamesu.core.metrics.definition import Metric, MetricValue, Sample, finish
 from tamesu.core.metrics.delivery import DELIVERY
+from tamesu.core.metrics.judges import JUDGES
 from tamesu.core.metrics.review import REVIEW
 from tamesu.core.metrics.scores import SCORES
 from tamesu.core.rows import ItemRow
 
-METRICS: tuple[Metric, ...] = (*SCORES, *DELIVERY, *REVIEW)
+METRICS: tuple[Metric, ...] = (*SCORES, *DELIVERY, *REVIEW, *JUDGES)
 
 
 @dataclass(frozen=True, slots=True)
 class NamedMetric:
-    """A metric with the scorer its name asks for; the scorer is empty where none is needed."""
+    """A metric with the scorer or judge its name asks for, empty where none is needed."""
 
     metric: Metric
     scorer: str
@@ -33,6 +34,7 @@ def known_metric_names(policy: Policy, has_review_role: bool) -> tuple[str, ...]
         "scorer": True,
         "review role": has_review_role,
         "human review": has_review_role and policy.human_rubric is not None,
+        "judge": has_review_role,
     }
     return tuple(name for metric in METRICS if held[metric.need] for name in metric.names(policy))
 

@@ -8,6 +8,7 @@ from tamesu.core.metrics import Cell
 from tamesu.core.report.comparison import Comparison
 from tamesu.core.report.evidence import evidence_line
 from tamesu.core.report.figures import difference_text, metric_text, p_text, usd
+from tamesu.core.report.judges import judges_section
 from tamesu.core.report.leaderboard import POOLED, results_table
 from tamesu.core.report.summary import EvalSummary, RunLine, failure_reason, money_line
 from tamesu.core.report.text import markdown, table
@@ -35,6 +36,7 @@ def _sections(summary: EvalSummary) -> Iterable[str]:
     yield f"## Delivery\n\n{results_table(summary, summary.delivery)}"
     if summary.comparisons:
         yield f"## Comparisons by {markdown(summary.primary)}\n\n{_comparisons(summary)}"
+    yield from judges_section(summary)
     yield "## Limits\n\n" + "\n".join(f"- {markdown(limit)}" for limit in summary.limits) + "\n"
     yield f"## Runs\n\n{_runs(summary)}"
     yield f"## Cost\n\n{markdown(money_line(summary.balance))}\n"

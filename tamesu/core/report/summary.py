@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from tamesu.base.model.evidence import Balance
 from tamesu.base.model.manifest import Eval, EvalRef, Policy
 from tamesu.base.model.plan import FoundRun, SlotState
+from tamesu.core.judge_figures import JudgeFigures, judge_figures
 from tamesu.core.metrics import Cell, CellMetrics, MetricValue, cell_metrics, find_metric, measure
 from tamesu.core.metrics.cells import cell_of
 from tamesu.core.report.comparison import Comparison, Leader, compare, find_leader, order_cells, with_leader
@@ -58,7 +59,8 @@ class EvalSummary:
     `headline` names the primary metric, then its companions and the secondary ones; `delivery` those that
     stand in every report. `recorded` is the banner over replayed answers, `warnings` stand beside it. `ranked` says
     that `cells` stand from best to worst; else they stand in plan order. `range` says from where to where three or
-    more of them go, `limits` what none of the figures can say. `evidence` is a SHA-256 in hex.
+    more of them go, `limits` what none of the figures can say. `evidence` is a SHA-256 in hex. `judges` are
+    the figures of model judges, `judge_balance` is the money of their own ledger.
     """
 
     ref: EvalRef
@@ -85,6 +87,8 @@ class EvalSummary:
     range: str | None
     limits: tuple[str, ...]
     evidence: str
+    judges: tuple[JudgeFigures, ...] = ()
+    judge_balance: Balance | None = None
 
     @property
     def primary(self) -> str:
@@ -106,6 +110,7 @@ def summarise(
     found: Sequence[FoundRun] = (),
     policy_changed: str | None = None,
     remarks: Sequence[str] = (),
+    judge_balance: Balance | None = None,
 ) -> EvalSummary:
     """Return the summary of an evaluation from the evidence of its planned runs.
 
@@ -147,6 +152,8 @@ def summarise(
         range=range_sentence(cells, policy.primary_metric),
         limits=limits(evaluation, slots, rows, cells, comparisons),
         evidence=evidence,
+        judges=judge_figures(rows, slots, policy),
+        judge_balance=judge_balance,
     )
 
 

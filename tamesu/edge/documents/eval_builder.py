@@ -34,6 +34,7 @@ from tamesu.base.model.manifest import (
 from tamesu.core.routes import canonical_provider
 from tamesu.edge.documents.dataset_reader import read_dataset
 from tamesu.edge.documents.document import Document, NodePath
+from tamesu.edge.documents.judge_prompt_reader import read_judge_prompt
 from tamesu.edge.documents.output_schema_reader import check_output_schema, read_output_schema
 from tamesu.edge.documents.prompt_reader import read_prompt
 from tamesu.edge.documents.reading import Reading
@@ -125,10 +126,8 @@ class EvalBuilder:
         return None if target is None else read_prompt(self.reading, target)
 
     def _judge_prompt(self, path: NodePath, written: object) -> Prompt | None:
-        """The prompts of judges are templates whatever they are called."""
         target = None if written is None else self._target(path, written)
-        text = None if target is None else self.reading.text(target)
-        return None if target is None or text is None else Prompt(self.reading.relative(target), text, template=True)
+        return None if target is None else read_judge_prompt(self.reading, target)
 
     def _reference(self, path: NodePath, written: Any) -> Reference | None:
         settings = {} if isinstance(written, str) else {k: v for k, v in written.items() if k != "path"}
@@ -192,19 +191,21 @@ class EvalBuilder:
         read = None if target is None else self.reading.shared("rubric", target, read_rubric)
         return read or Rubric(str(written), "", (), "")
 
-    def _judge(self, number: int, value: dict[str, Any]) -> ModelJudge:
+    def _judge(self, number: int, value: dict[str, Any], human: Rubric | None) -> ModelJudge:
+        """A judge without a rubric of its own answers the one that people answer."""
         at = ("evaluation", "model_judges", number)
-        prompts = value.get("prompts", {})
+        prompts, parameters = value.get("prompts", {}), value.get("parameters", {})
         return ModelJudge(
             id=value["id"],
             provider=canonical_provider(value["provider"]),
             model=value["model"],
             role=value.get("role", "gate"),
-            rubric=self._rubric((*at, "rubric"), value.get("rubric")),
+            rubric=self._rubric((*at, "rubric"), value.get("rubric")) or human,
             system=self._judge_prompt((*at, "prompts", "system"), prompts.get("system")),
             user=self._judge_prompt((*at, "prompts", "user"), prompts.get("user")),
             repetitions=value.get("repetitions", 1),
-            parameters=value.get("parameters", {}),
+            parameters=parameters,
+            recordings=self._recording((*at, "parameters"), parameters),
         )
 
     def _policy(self, value: dict[str, Any]) -> Policy:
@@ -212,15 +213,18 @@ class EvalBuilder:
         review = evaluation.get("human_review", {})
         metrics = value.get("metrics", {})
         mechanical = tuple(_check(entry) for entry in evaluation.get("mechanical", []))
+        human = self._rubric(("evaluation", "human_review", "rubric"), review.get("rubric"))
         default = f"mean_score:{mechanical[0].scorer}" if mechanical else "completion_rate"
         return Policy(
             mechanical=mechanical,
-            human_rubric=self._rubric(("evaluation", "human_review", "rubric"), review.get("rubric")),
+            human_rubric=human,
             acceptance=_acceptance(evaluation.get("acceptance", {})),
             primary_metric=metrics.get("primary", default),
             secondary_metrics=tuple(metrics.get("secondary", ())),
             tolerate_failed=float(value.get("defaults", {}).get("tolerate_failed", 0)),
-            judges=tuple(self._judge(number, one) for number, one in enumerate(evaluation.get("model_judges", ()))),
+            judges=tuple(
+                self._judge(number, one, human) for number, one in enumerate(evaluation.get("model_judges", ()))
+            ),
         )
 
     def _recordings(self, value: dict[str, Any]) -> Iterable[tuple[str, FileDigest]]:
@@ -234,12 +238,19 @@ class EvalBuilder:
         for name, role in value.get("execution", {}).get("model_roles", {}).items():
             places.append((("execution", "model_roles", name, "parameters"), role.get("parameters", {})))
         for at, parameters in places:
-            if "recordings" in parameters:
-                target = self._target((*at, "recordings"), parameters["recordings"])
-                digest = None if target is None else self.reading.digest(target)
-                if target is not None and digest is not None:
-                    self.reading.shared("recordings", target, read_recordings)
-                    yield str(parameters["recordings"]), digest
+            digest = self._recording(at, parameters)
+            if digest is not None:
+                yield str(parameters["recordings"]), digest
+
+    def _recording(self, at: NodePath, parameters: Mapping[str, Json]) -> FileDigest | None:
+        """Return the file of recorded answers that parameters name, looked through."""
+        if "recordings" not in parameters:
+            return None
+        target = self._target((*at, "recordings"), parameters["recordings"])
+        digest = None if target is None else self.reading.digest(target)
+        if target is not None and digest is not None:
+            self.reading.shared("recordings", target, read_recordings)
+        return digest
 
 
 def _review(written: str | list[str] | None) -> str | tuple[str, ...] | None:

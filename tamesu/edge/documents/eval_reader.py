@@ -9,8 +9,10 @@ from tamesu.base.canonical import Json
 from tamesu.base.errors import InvalidDocument
 from tamesu.base.model.finding import Finding
 from tamesu.base.model.manifest import Eval, EvalRef
+from tamesu.core.judge_models import judge_models
 from tamesu.core.lint import Remark, effort_remarks, message_remarks, price_remarks, remarks
 from tamesu.core.lint.consequences import Part, may_follow
+from tamesu.core.lint.judges import judge_price_remarks, judge_prompt_remarks
 from tamesu.core.matrix import Matrix, Setting, matrix, model_key
 from tamesu.core.routes import canonical_provider, find_route
 from tamesu.edge.credentials import base_url, read_environment
@@ -56,7 +58,8 @@ def read_eval(project: Project, ref: EvalRef, shelf: Shelf | None = None) -> Rea
     document, lost = rest.document, _with_task(reading, rest, default_task)
     about_shape = len(reading.findings)
     evaluation = EvalBuilder(reading, document, ref, default_task).build()
-    models = [(model.provider, model.model) for model in evaluation.asked_models]
+    asked = (*evaluation.asked_models, *evaluation.policy.judges)
+    models = [(model.provider, model.model) for model in asked]
     setting = with_prices(project, setting, models)
     setting = _with_origins(project, setting, (provider for provider, _ in models))
     _place(reading, document, (*remarks(evaluation), *effort_remarks(evaluation, setting)))
@@ -66,6 +69,8 @@ def read_eval(project: Project, ref: EvalRef, shelf: Shelf | None = None) -> Rea
     if runs is not None:
         _place(reading, document, (*price_remarks(evaluation, runs, setting), *message_remarks(evaluation, runs)))
         _place(reading, document, answer_remarks(reading, evaluation, runs))
+        _place(reading, document, judge_prompt_remarks(evaluation))
+        _place(reading, document, judge_price_remarks(evaluation, judge_models(evaluation, setting)))
     return _read(ref, reading, evaluation, runs, setting)
 
 

@@ -65,8 +65,10 @@ def ledger_held(project: Project) -> Iterator[None]:
 
 
 def all_ledgers(project: Project) -> tuple[LedgerEntry, ...]:
-    """Return the entries of every eval's ledger in the project."""
-    return tuple(entry for ref in project.refs() for entry in read_ledger(project.eval(ref).ledger))
+    """Return the entries of every eval's ledgers in the project, those of judges included."""
+    paths = [project.eval(ref) for ref in project.refs()]
+    files = [file for one in paths for file in (one.ledger, one.judge_ledger)]
+    return tuple(entry for file in files for entry in read_ledger(file))
 
 
 def log_event(path: Path, event: CallEvent, time: str, fields: Mapping[str, Json]) -> None:

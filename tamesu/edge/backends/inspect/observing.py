@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import functools
-from collections.abc import Awaitable, Callable
+from collections.abc import Awaitable, Callable, Iterator
+from contextlib import contextmanager
+from contextvars import ContextVar
 from typing import Any
 
 from inspect_ai.log._samples import sample_active
@@ -56,8 +58,23 @@ def _mark(result: Any) -> None:
         output.metadata = {**(output.metadata or {}), NO_CONTENT: True}
 
 
+_called_for: ContextVar[str | None] = ContextVar("called_for", default=None)
+
+
+@contextmanager
+def called_for(name: str) -> Iterator[None]:
+    """Attribute the calls made within, outside of any sample, to what they are made for."""
+    token = _called_for.set(name)
+    try:
+        yield
+    finally:
+        _called_for.reset(token)
+
+
 def running_item() -> str | None:
-    """Return the item whose sample is under way, None outside of any."""
+    """Return the item whose sample is under way, or what a single call is made for; None outside of any."""
+    if (name := _called_for.get()) is not None:
+        return name
     sample = sample_active()
     return None if sample is None or sample.sample.id is None else str(sample.sample.id)
 

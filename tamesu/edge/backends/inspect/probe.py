@@ -64,13 +64,13 @@ def _ask(spec: RunSpec, access: Access, wire: Path) -> tuple[ModelOutput | None,
     except TamesuError:
         raise
     except Exception as error:
-        return None, _line(error, access)
+        return None, error_line(error, access)
     if output.error is not None:
         return None, " ".join(without_secrets(output.error, access.secrets).split())[:_LONGEST_ERROR]
     return output, None
 
 
-def _line(error: BaseException, access: Access) -> str:
+def error_line(error: BaseException, access: Access) -> str:
     """Return the error that the provider's client raised, in one line; Inspect puts the request around it."""
     text = " ".join(without_secrets(str(error), access.secrets).split())
     named = [found.start() for found in _ERROR.finditer(text)]

@@ -1,8 +1,9 @@
 """The file of recorded answers: its format, and which line answers which call.
 
 Line 1 is a header object with `tamesu_recording: 1` and a `label`. Every further line holds `item`, optional
-filters `model`, `arm`, `repetition`, and `turns`: what the model said each time it was called. The line
-with the most filters that match wins.
+filters `model`, `arm`, `repetition`, and `turns`: what the model said each time it was called. The answers of a
+judge may be told apart by `judge` (its ID) and `judged` (the model whose output it judges) as well. The line with
+the most filters that match wins.
 """
 
 from __future__ import annotations
@@ -51,6 +52,8 @@ class RecordedAnswer(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     model: str | None = None
     arm: str | None = None
     repetition: int | None = None
+    judge: str | None = None
+    judged: str | None = None
 
 
 class _Header(msgspec.Struct, frozen=True):
@@ -60,11 +63,23 @@ class _Header(msgspec.Struct, frozen=True):
 
 @dataclass(frozen=True, slots=True)
 class Cell:
-    """The run that asks: model, arm and repetition."""
+    """The run that asks: model, arm and repetition; or a judge, about an output of that arm and repetition.
+
+    Of a judge `model` is its own, `judge` its ID, and `judged` the model whose output it is.
+    """
 
     model: str
     arm: str
     repetition: int
+    judge: str | None = None
+    judged: str | None = None
+
+    @property
+    def label(self) -> str:
+        """What it is called in messages."""
+        if self.judge is None:
+            return f"{self.model} x {self.arm} rep {self.repetition}"
+        return f"judge '{self.judge}' on {self.judged} x {self.arm} rep {self.repetition}"
 
 
 @dataclass(frozen=True, slots=True)
@@ -85,11 +100,14 @@ def _fits(answer: RecordedAnswer, cell: Cell) -> bool:
         answer.model in {None, cell.model}
         and answer.arm in {None, cell.arm}
         and answer.repetition in {None, cell.repetition}
+        and answer.judge in {None, cell.judge}
+        and answer.judged in {None, cell.judged}
     )
 
 
 def _filters(answer: RecordedAnswer) -> int:
-    return sum(value is not None for value in (answer.model, answer.arm, answer.repetition))
+    filters = (answer.model, answer.arm, answer.repetition, answer.judge, answer.judged)
+    return sum(value is not None for value in filters)
 
 
 def parse_recordings(content: bytes, label: str) -> Recordings:

@@ -1,0 +1,91 @@
+"""Single model calls, outside of any evaluation: what is sent, and what came of it."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Literal, Protocol, TypeAlias
+
+from tamesu.base.canonical import digest, digest_bytes
+from tamesu.base.model.evidence import Fault, Usage
+from tamesu.base.model.plan import RunSpec
+from tamesu.edge.credentials import Access
+
+
+@dataclass(frozen=True, slots=True)
+class TextPart:
+    text: str
+
+
+@dataclass(frozen=True, slots=True)
+class ImagePart:
+    """A picture without file name and metadata; `media_type` is image/png."""
+
+    media_type: str
+    content: bytes
+
+
+Part: TypeAlias = TextPart | ImagePart
+
+
+@dataclass(frozen=True, slots=True)
+class Turn:
+    """One message."""
+
+    role: Literal["system", "user"]
+    parts: tuple[Part, ...]
+
+
+def turns_digest(turns: Sequence[Turn]) -> str:
+    """Return the SHA-256 of messages, pictures counted by content."""
+    return digest(
+        [
+            [
+                turn.role,
+                [
+                    part.text if isinstance(part, TextPart) else f"sha256:{digest_bytes(part.content)}"
+                    for part in turn.parts
+                ],
+            ]
+            for turn in turns
+        ]
+    )
+
+
+@dataclass(frozen=True, slots=True)
+class Called:
+    """What came of one call, its retries included.
+
+    `text` is the reply as it came, None without one. `fault` says why no reply is here; `passing` that another time
+    there may be one. `drift` are lines about requests that were sent otherwise than declared, or served by another
+    model. `unaccounted` counts requests that may be billed and of which nothing tells the cost.
+    """
+
+    text: str | None
+    stop_reason: str | None
+    usage: Usage | None
+    latency_ms: int
+    fault: Fault | None = None
+    passing: bool = False
+    drift: tuple[str, ...] = ()
+    unaccounted: int = 0
+    served: str | None = None
+    request_id: str | None = None
+
+
+class Caller(Protocol):
+    """One model, ready to be called; one event loop at a time."""
+
+    async def call(self, name: str, turns: Sequence[Turn]) -> Called:
+        """Make one call; `name` says in the wire log what it is for. Whatever goes wrong with it is in the result."""
+
+
+def open_caller(spec: RunSpec, access: Access, wire: Path, session: int, role: str) -> Caller:
+    """Return the model of a run for single calls; its requests are appended to `wire` as those of `session`.
+
+    Raises UsageError when the provider's client is not installed. Imports Inspect only now.
+    """
+    from tamesu.edge.backends.inspect.calling import InspectCaller
+
+    return InspectCaller(spec, access, wire, session, role)

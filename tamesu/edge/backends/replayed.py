@@ -1,0 +1,68 @@
+"""Single calls that are answered from recordings: no network, no cost, and Inspect is not imported."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import os
+from dataclasses import dataclass
+from pathlib import Path
+
+from tamesu.base.model.evidence import Fault, Usage
+from tamesu.edge.backends.calls import Called
+from tamesu.edge.backends.inspect.recordings import Cell, RecordedTurn, RecordedUsage, Recordings
+
+
+@dataclass(frozen=True, slots=True)
+class RecordedCall:
+    """Which recorded answer a call gets: by item, by who asks about which run, and as the how-manieth (from 0)."""
+
+    item: str
+    cell: Cell
+    number: int
+
+
+class ReplayedCalls:
+    """Answers calls from recordings; `calls` is a file that gets one line per call served."""
+
+    def __init__(self, recordings: Recordings, calls: Path) -> None:
+        self._recordings = recordings
+        self._calls = calls
+
+    async def call(self, wanted: RecordedCall) -> Called:
+        """Return what is recorded; a missing answer and a recorded error are faults."""
+        turn = self._turn(wanted)
+        if turn is None:
+            message = (
+                f"no answer is recorded for item '{wanted.item}', call {wanted.number + 1}, of {wanted.cell.label}"
+            )
+            return Called(None, None, None, 0, Fault("NotRecorded", message))
+        self._count(wanted)
+        if turn.latency_seconds > 0:
+            await asyncio.sleep(turn.latency_seconds)
+        latency_ms = round(1000 * turn.latency_seconds)
+        if turn.error is not None:
+            return Called(None, None, None, latency_ms, Fault("ProviderUnavailable", turn.error), passing=True)
+        usage = _usage(turn.usage)
+        return Called(turn.text, turn.stop_reason, usage, latency_ms, unaccounted=int(usage is None))
+
+    def _turn(self, wanted: RecordedCall) -> RecordedTurn | None:
+        answer = self._recordings.answer(wanted.item, wanted.cell)
+        return None if answer is None or wanted.number >= len(answer.turns) else answer.turns[wanted.number]
+
+    def _count(self, wanted: RecordedCall) -> None:
+        cell = wanted.cell
+        line = {"model": cell.model, "arm": cell.arm, "rep": cell.repetition, "item": wanted.item}
+        line |= {"turn": wanted.number + 1, "judge": cell.judge, "judged": cell.judged}
+        handle = os.open(self._calls, os.O_WRONLY | os.O_APPEND | os.O_CREAT | os.O_CLOEXEC, 0o644)
+        try:
+            os.write(handle, json.dumps(line).encode() + b"\n")
+        finally:
+            os.close(handle)
+
+
+def _usage(usage: RecordedUsage | None) -> Usage | None:
+    if usage is None:
+        return None
+    total = usage.input + usage.output + usage.cache_read + usage.cache_write
+    return Usage(usage.input, usage.output, usage.cache_read, usage.cache_write, usage.reasoning, total)
