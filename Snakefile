@@ -13,6 +13,7 @@ include: "rules/judge.smk"
 include: "rules/metrics.smk"
 include: "rules/report.smk"
 include: "rules/review.smk"
+include: "rules/present.smk"
 
 
 rule tamesu:

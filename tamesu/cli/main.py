@@ -15,6 +15,7 @@ from tamesu.short_lived import collect_seldom
 COMMANDS = {
     "new": "creating",
     "run": "running",
+    "show": "showing",
     "lint": "linting",
     "preflight": "preflighting",
     "plan": "planning",
@@ -26,6 +27,7 @@ COMMANDS = {
     "judge": "judging",
     "report": "deriving",
     "review": "reviewing",
+    "present": "presenting",
     "resume": "running",
     "rescore": "rescoring",
     "close": "closing",

@@ -102,6 +102,12 @@ class RulesView:
         """The markers 'everything is ingested' of the evals that are worked off."""
         return tuple(f".tamesu/want/{self.evals[name].folder}/ingested" for name in self.working)
 
+    def of_case(self, wildcards: Any) -> list[str]:
+        """Return what the page of a case waits for: its marker, and that the planned evals of the case are ingested."""
+        folders = [folder for one in self.plan.cases if one.name == wildcards.case for folder in one.folders]
+        ingested = [f".tamesu/want/{folder}/ingested" for folder in folders]
+        return [f".tamesu/want/build/{wildcards.case}/index.html", *ingested]
+
     @property
     def not_here(self) -> tuple[str, ...]:
         """Runs that owe nothing and whose private folder is not on this machine."""
@@ -123,6 +129,7 @@ class RulesView:
                 one.page,
             )
         ]
+        views += [one.page for one in self.plan.cases if not one.draft]
         unfinished = bool(self.plan.broken) or any(one.incomplete or one.unjudged for one in self._asked_for)
         return [*views, f"{RECEIPTS}/complete-{self.plan.invocation}"] if unfinished else views
 

@@ -230,6 +230,15 @@ class Project:
         """Where packs for reviewers are written; everything that leaves the project is below it."""
         return self.root / "build" / "review" / ref.case / ref.experiment / ref.eval
 
+    def case_page(self, case: str) -> Path:
+        """The self-contained page of a case, with all of its evals."""
+        return self.root / "build" / case / "index.html"
+
+    @property
+    def thumbnails(self) -> Path:
+        """Small pictures by the digest of the artifact that they show."""
+        return self.state / "cache" / "thumbnails"
+
     @property
     def config(self) -> Path:
         return self.root / "config" / "config.yaml"
