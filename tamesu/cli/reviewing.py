@@ -10,9 +10,10 @@ import click
 from tamesu.base.errors import InvalidDocument, UsageError
 from tamesu.cli.groups import NamedCommands
 from tamesu.cli.session import chosen, emit_json, fail, project_here, say, warn
+from tamesu.core.report.figures import agreement_text
 from tamesu.core.review.check import Extent
 from tamesu.core.review.choice import Content
-from tamesu.core.review.progress import ReviewProgress
+from tamesu.core.review.progress import PairAgreement, ReviewProgress
 from tamesu.edge.documents.reading import Shelf
 from tamesu.edge.store.paths import Project
 from tamesu.stages.plan import digest_cache
@@ -155,8 +156,22 @@ def status(name: str | None, as_json: bool) -> None:
 
 def _view(progress: ReviewProgress, one: Reviewable) -> dict[str, object]:
     """Progress as plain values; `raw` is the share of verdicts that agree."""
-    pairs = [{**asdict(pair), "raw": pair.raw} for pair in progress.agreement]
+    pairs = [_pair(pair) for pair in progress.agreement]
     return {**asdict(progress), "agreement": pairs, "left_out": list(one.problems)}
+
+
+def _pair(pair: PairAgreement) -> dict[str, object]:
+    found = pair.agreement
+    return {
+        "first": pair.first,
+        "second": pair.second,
+        "shared": found.n,
+        "agreed": found.agreeing,
+        "raw": found.raw,
+        "kappa": found.kappa,
+        "kappa_interval": None if found.interval is None else [found.interval.low, found.interval.high],
+        "reason": found.reason,
+    }
 
 
 def _tell_progress(ref: str, progress: ReviewProgress, one: Reviewable) -> None:
@@ -168,7 +183,7 @@ def _tell_progress(ref: str, progress: ReviewProgress, one: Reviewable) -> None:
         stale = f", {count.stale} stale" if count.stale else ""
         say(f"  {count.reviewer}: {count.counted} reviewed{decided}{stale}")
     for pair in progress.agreement:
-        say(f"  {pair.first} and {pair.second}: agree on {pair.agreed} of {pair.shared} outputs ({pair.raw:.0%})")
+        say(f"  {pair.first} and {pair.second} agree on {agreement_text(pair.agreement)}")
     for cause in progress.stale:
         say(f"  stale: {cause.records} {_reviews(cause.records)} ({cause.cause}); kept, not counted")
     if progress.elsewhere:

@@ -7,7 +7,7 @@ import shutil
 from dataclasses import replace
 from typing import Any
 
-from tamesu.core.review.progress import PairAgreement, ReviewerCount, StaleCount, review_progress
+from tamesu.core.review.progress import ReviewerCount, StaleCount, review_progress
 from tamesu.core.rows import SlotEvidence, build_rows
 from tamesu.core.votes import seen_of
 from tests.cli.calling import Caller
@@ -56,12 +56,20 @@ def test_two_reviewers_are_counted_and_compared(two_reviewers: ShapesProject, ca
     assert take_in(call, two_reviewers, write(two_reviewers.root / "bo.yml", given)).code == 0
     found = view(call, two_reviewers)
     assert (found["done"], found["owed"], found["missing"], found["disagreements"]) == (9, 0, 0, 2)
-    assert found["agreement"] == [{"first": "ada", "second": "bo", "shared": 11, "agreed": 9, "raw": 9 / 11}]
+    (pair,) = found["agreement"]
+    assert {name: pair[name] for name in ("first", "second", "shared", "agreed", "raw", "kappa")} == {
+        "first": "ada",
+        "second": "bo",
+        "shared": 11,
+        "agreed": 9,
+        "raw": 9 / 11,
+        "kappa": 0.0,  # ada passed everything, so agreement is what chance alone gives
+    }
     assert found["reviewers"] == [
         {"reviewer": name, "counted": 11, "adjudicated": 0, "stale": 0} for name in ("ada", "bo")
     ]
     told = call(two_reviewers, "review", "status").out
-    assert "  ada and bo: agree on 9 of 11 outputs (82%)\n" in told
+    assert "  ada and bo agree on 9 of 11 (82%); kappa 0.00" in told
     assert f"  next: `tamesu review export {NAME} --reviewer NAME --adjudicate`\n" in told
 
 
@@ -139,5 +147,6 @@ def test_agreement_counts_shared_outputs_by_their_verdicts() -> None:
             make_review(slot, "c", True, "cy"),
         )
     )
-    assert found.agreement == (PairAgreement("ada", "bo", 2, 1), PairAgreement("bo", "cy", 1, 1))
-    assert found.agreement[0].raw == 0.5
+    pairs = [(pair.first, pair.second, pair.agreement.n, pair.agreement.agreeing) for pair in found.agreement]
+    assert pairs == [("ada", "bo", 2, 1), ("bo", "cy", 1, 1)]
+    assert (found.agreement[0].agreement.raw, found.agreement[0].agreement.kappa) == (0.5, None)

@@ -4,9 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
-from tamesu.core.agreement import Agreement
 from tamesu.core.judge_figures import JudgeFigures
-from tamesu.core.report.figures import spread, usd
+from tamesu.core.report.figures import agreement_text, usd
 from tamesu.core.report.summary import EvalSummary, money_line
 from tamesu.core.report.text import markdown, table
 
@@ -41,14 +40,3 @@ def _row(one: JudgeFigures) -> tuple[str, ...]:
         usd(one.spent_usd) + (f" + up to {usd(one.lost_usd)}" if one.lost_usd else ""),
         agreement_text(one.agreement),
     )
-
-
-def agreement_text(found: Agreement) -> str:
-    """Return agreement in words: how many of how many, Cohen's kappa with its interval, or why there is none."""
-    if found.raw is None:
-        return "no item with both"
-    text = f"{found.agreeing} of {found.n} ({found.raw:.0%})"
-    if found.kappa is None:
-        return f"{text}; kappa not known: {found.reason}"
-    interval = f" {spread(found.interval, 'score')}" if found.interval else f" ({found.reason})"
-    return f"{text}; kappa {found.kappa:.2f}{interval}"

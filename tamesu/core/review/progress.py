@@ -8,6 +8,7 @@ from itertools import combinations
 
 from tamesu.base.model.judgement import ReviewRecord
 from tamesu.base.model.manifest import Rubric
+from tamesu.core.agreement import Agreement, agreement
 from tamesu.core.rows import ItemRow
 
 RUBRIC_CHANGED = "rubric changed"
@@ -28,17 +29,11 @@ class ReviewerCount:
 
 @dataclass(frozen=True, slots=True)
 class PairAgreement:
-    """Two reviewers on the outputs that both reviewed: how many, and on how many their verdicts agree."""
+    """How far two reviewers agree on the outputs that both reviewed."""
 
     first: str
     second: str
-    shared: int
-    agreed: int
-
-    @property
-    def raw(self) -> float:
-        """The share of verdicts that agree, from 0 to 1."""
-        return self.agreed / self.shared
+    agreement: Agreement
 
 
 @dataclass(frozen=True, slots=True)
@@ -114,7 +109,7 @@ def _reviewers(rows: Iterable[ItemRow], stale: Sequence[str]) -> tuple[ReviewerC
 
 
 def _agreement(rows: Sequence[ItemRow]) -> tuple[PairAgreement, ...]:
-    """Return each pair that shares outputs; their agreement beyond chance has its one place here."""
+    """Return each pair that shares outputs."""
     verdicts: dict[str, dict[tuple[str, str], bool]] = {}
     for row in rows:
         for one in row.human.counted:
@@ -123,8 +118,8 @@ def _agreement(rows: Sequence[ItemRow]) -> tuple[PairAgreement, ...]:
     for first, second in combinations(sorted(verdicts), 2):
         shared = verdicts[first].keys() & verdicts[second].keys()
         if shared:
-            agreed = sum(verdicts[first][place] == verdicts[second][place] for place in shared)
-            found.append(PairAgreement(first, second, len(shared), agreed))
+            pairs = [(verdicts[first][place], verdicts[second][place]) for place in sorted(shared)]
+            found.append(PairAgreement(first, second, agreement(pairs)))
     return tuple(found)
 
 
