@@ -5,6 +5,9 @@ BIN := $(VENV)/bin
 DEMO := build/demo/shapes
 JOBS ?= 4
 
+# Tests start thousands of processes of ours: each would compile our modules again if it might not keep what it compiled.
+unexport PYTHONDONTWRITEBYTECODE
+
 .PHONY: demo test test-long test-docker check bench lock docs clean
 
 $(VENV)/.installed: requirements.txt pyproject.toml

@@ -11,7 +11,7 @@ from docs.routes_page import routes_page
 from tamesu.core.identity import IDENTITY_VERSION
 from tamesu.core.identity_fields import FIELDS, Part
 from tamesu.core.lint.catalogue import rules
-from tamesu.core.tables import ITEM_COLUMNS, RUN_COLUMNS, score_columns
+from tamesu.core.tables import ITEM_COLUMNS, RUN_COLUMNS, judge_columns, score_columns
 
 HERE = Path(__file__).resolve().parent
 MADE = "This page is made from code by `make docs`; do not edit it."
@@ -47,26 +47,34 @@ def identity_page() -> str:
     return "\n\n".join([head, parts, *sections]) + "\n"
 
 
+TYPES = {"text": "string", "integer": "int64", "number": "double", "flag": "bool"}
+
+
 def tables_page() -> str:
     """Return docs/tables.md."""
-    items = [(f"`{column.name}`", column.description) for column in ITEM_COLUMNS]
-    scores = [(f"`{column.name}`", column.description) for column in score_columns(["<scorer>"])]
-    runs = [(f"`{column.name}`", column.description) for column in RUN_COLUMNS]
-    runs.append(("`mean_score:<scorer>`", "mean over all planned items; failed and owed ones count as 0"))
+    columns = (*ITEM_COLUMNS, *score_columns(["<scorer>"]), *judge_columns(["<judge>"]))
+    items = [(f"`{column.name}`", TYPES[column.kind], column.description) for column in columns]
+    runs = [(f"`{column.name}`", TYPES[column.kind], column.description) for column in RUN_COLUMNS]
+    runs.append(
+        ("`mean_score:<scorer>`", TYPES["number"], "mean over all planned items; failed and owed ones count as 0")
+    )
     head = (
         f"# Tables\n\n{MADE}\n\n"
-        "UTF-8, LF line ends. Text is quoted and numbers are bare; IDs such as `007`, `12e3` or `NA` stay text when "
-        "they are read as text: `pandas.read_csv(path, dtype=str, keep_default_na=False)`. What is not known is "
-        "empty. `tables/evidence.yml` names the digest of the evidence that both files were made from."
+        "Each table is there twice, with the same values. `items.parquet` and `runs.parquet` carry types, null for "
+        'what is not known: `pandas.read_parquet(path, dtype_backend="numpy_nullable")`. `items.csv` and `runs.csv` '
+        "are UTF-8 with LF line ends; text is quoted and numbers are bare; IDs such as `007`, `12e3` or `NA` stay "
+        "text when they are read as text: `pandas.read_csv(path, dtype=str, keep_default_na=False)`; what is not "
+        "known is empty. `tables/evidence.yml` names the digest of the evidence that all four were made from, and "
+        "their own. The bytes of a Parquet file also depend on the version of pyarrow that wrote it."
     )
     return (
         "\n\n".join(
             [
                 head,
-                "## tables/items.csv: one row per planned item of every run",
-                table(("Column", "Holds"), [*items, *scores]),
-                "## tables/runs.csv: one row per planned run",
-                table(("Column", "Holds"), runs),
+                "## tables/items: one row per planned item of every run",
+                table(("Column", "Type", "Holds"), items),
+                "## tables/runs: one row per planned run",
+                table(("Column", "Type", "Holds"), runs),
             ]
         )
         + "\n"
@@ -85,6 +93,7 @@ FAMILIES = {
     "id": "IDs",
     "image": "container images",
     "jsonl": "JSONL item files and JSON files",
+    "judge": "model judges",
     "metric": "metrics",
     "name": "names",
     "output-schema": "schemas of outputs",

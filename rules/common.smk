@@ -12,11 +12,16 @@ from tamesu.workflow_files import without_modules_of_the_project
 
 with without_modules_of_the_project():
     from tamesu.base.errors import TamesuError
+    from tamesu.short_lived import collect_seldom
     from tamesu.stages.rules import RECEIPTS, rules_view
+
+collect_seldom()
 
 EVAL = "cases/{case}/experiments/{experiment}/evals/{eval}"
 RUN = f"{EVAL}/runs/{{run}}"
 PAGE = "build/{case}/{experiment}/{eval}.html"
+REVIEW = "build/review/{case}/{experiment}/{eval}/{reviewer}"
+CASE_PAGE = "build/{case}/index.html"
 # safe path: a json.py in the project is no module of ours
 TAMESU = f"PYTHONSAFEPATH=1 {shlex.quote(sys.executable)} -m tamesu"
 

@@ -3,7 +3,7 @@
 Input   a marker that is newer than the table when it was made from other evidence, whatever the file times say,
         and the marker that everything is ingested: a plain file when nothing is owed, else made from the
         receipts of ingest. So the set of inputs is the same before and after a run.
-Output  tables/items.csv, tables/runs.csv (and tables/evidence.yml, report.yml of each run beside them)
+Output  tables/items and tables/runs, each as .csv and .parquet (and tables/evidence.yml, report.yml of each run beside them)
 """
 
 
@@ -21,6 +21,8 @@ rule metrics:
         want=[
             f".tamesu/want/{EVAL}/tables/items.csv",
             f".tamesu/want/{EVAL}/tables/runs.csv",
+            f".tamesu/want/{EVAL}/tables/items.parquet",
+            f".tamesu/want/{EVAL}/tables/runs.parquet",
         ],
         ingested=f".tamesu/want/{EVAL}/ingested",
     output:
@@ -38,6 +40,8 @@ rule metrics:
             labels={"view": "table of runs"},
             caption="captions/runs.rst",
         ),
+        typed_items=f"{EVAL}/tables/items.parquet",
+        typed_runs=f"{EVAL}/tables/runs.parquet",
     shell:
         "{TAMESU} metrics {wildcards.case:q}/{wildcards.experiment:q}/{wildcards.eval:q}"
 

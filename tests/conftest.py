@@ -2,11 +2,22 @@
 
 from __future__ import annotations
 
+from functools import partial
 from pathlib import Path
 
 import pytest
 
 from tests import projects
+from tests.order import dealt
+from tests.shared import made_once
+
+
+@pytest.hookimpl(trylast=True)
+def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
+    """Let several workers begin with the longest tests."""
+    workers = getattr(config, "workerinput", {}).get("workercount", 1)
+    if workers > 1:
+        items[:] = dealt([(item.nodeid, item) for item in items], workers)
 
 
 @pytest.fixture
@@ -22,12 +33,13 @@ def paid_shapes(tmp_path: Path) -> projects.ShapesProject:
 
 
 @pytest.fixture
-def banked_shapes(tmp_path: Path) -> projects.ShapesProject:
+def banked_shapes(tmp_path: Path, tmp_path_factory: pytest.TempPathFactory) -> projects.ShapesProject:
     """A free project with all 8 runs banked."""
-    return projects.banked(tmp_path / "shapes")
+    return projects.copied(made_once(tmp_path_factory, "banked", projects.bank), tmp_path / "shapes")
 
 
 @pytest.fixture
-def banked_paid_shapes(tmp_path: Path) -> projects.ShapesProject:
+def banked_paid_shapes(tmp_path: Path, tmp_path_factory: pytest.TempPathFactory) -> projects.ShapesProject:
     """A paid project with all 8 runs banked."""
-    return projects.banked(tmp_path / "shapes", paid=True)
+    template = made_once(tmp_path_factory, "banked-paid", partial(projects.bank, paid=True))
+    return projects.copied(template, tmp_path / "shapes")

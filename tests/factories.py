@@ -117,10 +117,11 @@ def make_result(spec: RunSpec, item: str, scores: Mapping[str, float] | float = 
 
 
 def make_failure(spec: RunSpec, item: str, message: str = "connection reset") -> ItemResult:
+    """An item that failed for good, as those of a banked run did."""
     return replace(
         make_result(spec, item),
         state="failed",
-        retryable=True,
+        retryable=False,
         answer="none",
         stop_reason=None,
         error=Fault("TimeoutError", message),

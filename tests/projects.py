@@ -1,18 +1,16 @@
 """Projects for tests: copies of the shapes example, run for real with recorded answers.
 
-`banked` projects are made once per test process and copied, so that a test pays only for what it changes.
+Banked projects are made once per session (tests/shared.py) and copied, so that a test pays only for what it changes.
 """
 
 from __future__ import annotations
 
-import functools
 import json
 import os
 import re
 import shutil
 import subprocess
 import sys
-import tempfile
 from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
@@ -142,16 +140,15 @@ def fresh(target: Path, items: tuple[str, ...] | None = ITEMS, paid: bool = Fals
     return project
 
 
-@functools.cache
-def _banked_template(paid: bool) -> Path:
-    folder = Path(tempfile.mkdtemp(prefix="tamesu-banked-")) / "shapes"
-    project = fresh(folder, paid=paid)
+def bank(target: Path, paid: bool = False) -> ShapesProject:
+    """Return a project of 8 runs x 3 items that was run for real in `target`: all of it is banked."""
+    project = fresh(target, paid=paid)
     done = project.tamesu("run")
     assert done.code == 0, done.out + done.err
-    return folder
+    return project
 
 
-def banked(target: Path, paid: bool = False) -> ShapesProject:
-    """Return a project of 8 runs x 3 items that is completely banked, copied with its file times."""
-    shutil.copytree(_banked_template(paid), target, symlinks=True)
+def copied(template: Path, target: Path) -> ShapesProject:
+    """Return a copy of a project with its file times."""
+    shutil.copytree(template, target, symlinks=True)
     return ShapesProject(target)

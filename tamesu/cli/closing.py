@@ -10,6 +10,7 @@ from tamesu.core.planning import Grouping, Retries
 from tamesu.stages.closing import Refusal, close_eval
 from tamesu.stages.metrics import make_tables
 from tamesu.stages.plan import digest_cache, plan_eval
+from tamesu.stages.present import present_case
 from tamesu.stages.report import make_report
 from tamesu.stages.workflow import slot_line
 
@@ -22,7 +23,7 @@ from tamesu.stages.workflow import slot_line
     help="Close although reviews or judgments are owed; closing.yml records which.",
 )
 def close(name: str, allow_incomplete_review: bool) -> None:
-    """Close an eval: write closing.yml, set its status to complete, make its tables and reports anew.
+    """Close an eval: write closing.yml, set its status to complete, make its tables, reports and page anew.
 
     While evidence is owed it is listed and nothing is written. Runs are never waived.
     """
@@ -37,6 +38,7 @@ def close(name: str, allow_incomplete_review: bool) -> None:
         planned = plan_eval(project, ref, Grouping.BATCHED, Retries.BOUNDED, cache)
         make_tables(project, planned, cache)
         make_report(project, planned, cache)
+        present_case(project, ref.case, cache)
         say(f"{ref}: {done.value}")
     cache.save()
     if isinstance(done, Refusal):

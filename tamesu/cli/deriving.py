@@ -20,7 +20,7 @@ from tamesu.stages.workflow import slot_line
 @click.command(hidden=True)
 @click.argument("name")
 def metrics(name: str) -> None:
-    """Write tables/items.csv and tables/runs.csv of an eval."""
+    """Write the tables of items and runs of an eval, as CSV and Parquet."""
     project = project_here()
     cache = digest_cache(project)
     planned = plan_eval(project, project.find_ref(name), Grouping.BATCHED, Retries.BOUNDED, cache)
@@ -56,7 +56,8 @@ def complete(plan_file: Path) -> None:
             reasons += [f"{one.name}: {slot_line(slot)}" for slot in planned.plan.incomplete]
         judging = plan_judges(project, planned, cache).plan
         if judging.paid:
-            reasons.append(payment_line(planned.evaluation.ref, judging))
+            blocked = next(iter(judging.blockers), None)
+            reasons.append(payment_line(planned.evaluation.ref, judging) if blocked is None else str(blocked))
     for reason in reasons:
         warn(reason)
     if reasons:

@@ -9,19 +9,25 @@ import click
 from tamesu import __version__
 from tamesu.cli.groups import NamedCommands
 from tamesu.cli.session import guarded, leave_behind_threads
+from tamesu.short_lived import collect_seldom
 
 # In the order of the help; the plumbing that rules call is hidden there.
 COMMANDS = {
     "new": "creating",
     "run": "running",
+    "show": "showing",
     "lint": "linting",
     "preflight": "preflighting",
     "plan": "planning",
     "activate": "activating",
     "status": "standing",
     "list": "listing",
+    "leaderboard": "ranking",
+    "compare": "comparing",
     "judge": "judging",
     "report": "deriving",
+    "review": "reviewing",
+    "present": "presenting",
     "resume": "running",
     "rescore": "rescoring",
     "close": "closing",
@@ -64,6 +70,7 @@ def cli() -> None:
 
 def main() -> None:
     """Run the command line."""
+    collect_seldom()
     try:
         guarded(cli)
     except SystemExit as ended:

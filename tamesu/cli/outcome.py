@@ -72,6 +72,8 @@ def show_outcome(found: Sequence[EvalOutcome]) -> None:
             say(line)
         for file in one.files:
             say(f"  {file}")
+    for case in dict.fromkeys(one.summary.ref.case for one in found):
+        say(f"next: `tamesu show {case}`")
 
 
 def _show_table(summary: EvalSummary) -> None:

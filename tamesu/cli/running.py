@@ -133,7 +133,7 @@ def _worked(
     plan = planned()
     runs = _runs(plan)
     ended = Ended(0, 0)
-    if plan.launches or plan.judging or any(one.stale for one in plan.evals):
+    if plan.launches or plan.judging or plan.stale:
         ended = run_snakemake(project, plan, save_plan(project, plan), display)
     if any(launch.mode == "ingest" for launch in plan.launches) and ended == Ended(0, 0):
         # what an earlier process left is judged only now; what still owes something is worked off as well

@@ -83,6 +83,8 @@ def _let_children_be_interrupted() -> None:
 
 def _command(project: Project, plan: WorkflowPlan, plan_file: Path) -> list[str]:
     targets = [path for one in plan.evals for path in (f"{one.folder}/evaluation-report.md", one.page)]
+    folders = {one.folder for one in plan.evals}
+    targets += [case.page for case in plan.cases if folders.intersection(case.folders)]
     return [
         *(sys.executable, "-m", "snakemake"),
         *("--snakefile", str(snakefile())),

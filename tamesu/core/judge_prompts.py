@@ -88,13 +88,14 @@ def _rendered(prompt: Prompt, rubric: Rubric, item: Item) -> str:
 def prompt_faults(text: str) -> tuple[PromptFault, ...]:
     """Return what is wrong with a judge's prompt, in the order of its lines."""
     try:
-        tree = TemplateSandbox().parse(text)
-        unknown = meta.find_undeclared_variables(tree)
+        sandbox = TemplateSandbox()
+        tree = sandbox.parse(text)
+        unknown = meta.find_undeclared_variables(tree) | sandbox.globals.keys()
     except TemplateSyntaxError as error:
         return (PromptFault(error.lineno, f"is no template: {error.message}"),)
     except (TemplateError, RecursionError) as error:
         return (PromptFault(1, f"is no template: {error}"),)
-    found = {*_names(tree, unknown), *_fields(tree), *_files(tree)}
+    found = {*_names(tree, unknown), *_fields(tree), *_files(tree), *_chance(tree)}
     return tuple(sorted(found, key=lambda fault: (fault.line, fault.message)))
 
 
@@ -107,7 +108,10 @@ def _names(tree: nodes.Template, unknown: set[str]) -> Iterator[PromptFault]:
 def _fields(tree: nodes.Template) -> Iterator[PromptFault]:
     """Yield where `item` or `rubric` is named as a whole, or by a field that a judge may not see."""
     within: set[int] = set()
-    accesses = (*tree.find_all(nodes.Getattr), *tree.find_all(nodes.Getitem))
+    accesses: tuple[nodes.Getattr | nodes.Getitem, ...] = (
+        *tree.find_all(nodes.Getattr),
+        *tree.find_all(nodes.Getitem),
+    )
     for access in accesses:
         owner = access.node
         if not isinstance(owner, nodes.Name) or owner.name not in FIELDS:
@@ -124,6 +128,12 @@ def _fields(tree: nodes.Template) -> Iterator[PromptFault]:
 
 def _constant(node: nodes.Expr) -> str | None:
     return node.value if isinstance(node, nodes.Const) and isinstance(node.value, str) else None
+
+
+def _chance(tree: nodes.Template) -> Iterator[PromptFault]:
+    for node in tree.find_all(nodes.Filter):
+        if node.name == "random":
+            yield PromptFault(node.lineno, "draws at random, so that no two verdicts would be about the same question")
 
 
 def _files(tree: nodes.Template) -> Iterator[PromptFault]:

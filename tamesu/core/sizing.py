@@ -54,7 +54,7 @@ def size(evaluation: Eval, slots: Sequence[Slot], rows: Sequence[ItemRow], recor
 
 def _spread(evaluation: Eval, rows: Sequence[ItemRow]) -> _Spread | None:
     policy = evaluation.policy
-    measured = [row for row in rows if row.state != "owed"]
+    measured = [row for row in rows if row.final]
     groups = [metric_sample(rows_of(measured, cell), policy, policy.primary_metric) for cell in cells_of(measured)]
     seen = [group.observations for group in groups if not group.blocked and group.observations]
     pilots = len({row.run_id for row in measured})
@@ -108,11 +108,9 @@ def _half_width(spread: _Spread | None, items: int) -> float | None:
 
 def _signal(evaluation: Eval, rows: Sequence[ItemRow]) -> str | None:
     """The first comparison that chance alone does not explain, None while there is none."""
-    measured = [row for row in rows if row.state != "owed"]
+    measured = [row for row in rows if row.final]
     clear = (
-        comparison.label
-        for comparison in compare(measured, cells_of(measured), evaluation.policy)
-        if comparison.difference is not None and comparison.difference.clear
+        comparison.label for comparison in compare(measured, cells_of(measured), evaluation.policy) if comparison.clear
     )
     return next(clear, None)
 

@@ -7,9 +7,10 @@ from dataclasses import asdict, dataclass
 from tamesu.base.canonical import digest_bytes
 from tamesu.base.errors import EvidenceError
 from tamesu.core.metrics.catalogue import cell_metrics
+from tamesu.core.parquet import table_parquet
 from tamesu.core.report.summary import EvalSummary
 from tamesu.core.rows import ItemRow, rows_by_run
-from tamesu.core.tables import items_csv, runs_csv
+from tamesu.core.tables import item_table, run_table, table_csv
 from tamesu.edge.store.digests import DigestCache
 from tamesu.edge.store.files import write_atomic
 from tamesu.edge.store.paths import EvalPaths, Project
@@ -25,21 +26,26 @@ class TablesEvidence:
     evidence: str
     items_csv: str
     runs_csv: str
-    schema_version: int = 1
+    items_parquet: str
+    runs_parquet: str
+    schema_version: int = 2
 
 
 def make_tables(project: Project, planned: Planned, cache: DigestCache) -> None:
-    """Write items.csv, runs.csv, their evidence, and report.yml of every run."""
+    """Write the tables of items and runs as CSV and Parquet, their evidence, and report.yml of every run."""
     summary = summarise_eval(project, planned, cache)
     paths = project.eval(planned.evaluation.ref)
     slots = [slot_evidence(project, slot, cache) for slot in planned.plan.slots]
-    items, runs = items_csv(summary.rows), runs_csv(summary.rows, slots)
-    write_atomic(paths.items_csv, items)
-    write_atomic(paths.runs_csv, runs)
+    judges = [judge.id for judge in summary.policy.judges]
+    tables = item_table(summary.rows, judges), run_table(summary.rows, slots)
+    contents = (*map(table_csv, tables), *map(table_parquet, tables))
+    for path, content in zip(paths.table_files, contents, strict=True):
+        write_atomic(path, content)
     for run_id, rows in rows_by_run(summary.rows).items():
         if paths.run(run_id).record.exists():
             write_atomic(paths.run(run_id).report, _run_report(summary, run_id, rows))
-    made = TablesEvidence(summary.evidence, digest_bytes(items), digest_bytes(runs))
+    items, runs, typed_items, typed_runs = map(digest_bytes, contents)
+    made = TablesEvidence(summary.evidence, items, runs, typed_items, typed_runs)
     write_atomic(paths.tables_evidence, dump_record(made))
 
 
@@ -58,10 +64,8 @@ def tables_made_from(paths: EvalPaths) -> str | None:
     """Return the evidence that the tables on disk were made from; None when they are absent or altered."""
     try:
         made = read_record(paths.tables_evidence, TablesEvidence)
-        same = (
-            digest_bytes(paths.items_csv.read_bytes()) == made.items_csv
-            and digest_bytes(paths.runs_csv.read_bytes()) == made.runs_csv
-        )
+        pinned = (made.items_csv, made.runs_csv, made.items_parquet, made.runs_parquet)
+        same = tuple(digest_bytes(path.read_bytes()) for path in paths.table_files) == pinned
     except (OSError, EvidenceError):
         return None
     return made.evidence if same else None

@@ -18,6 +18,7 @@ from tamesu.stages.plan_file import load_plan, save_plan
 
 PLAN_VARIABLE = "TAMESU_PLAN"
 RECEIPTS = ".tamesu/receipts"
+TABLES = ("items.csv", "runs.csv", "items.parquet", "runs.parquet")
 _NOTHING = "(?!)"
 
 
@@ -101,6 +102,12 @@ class RulesView:
         """The markers 'everything is ingested' of the evals that are worked off."""
         return tuple(f".tamesu/want/{self.evals[name].folder}/ingested" for name in self.working)
 
+    def of_case(self, wildcards: Any) -> list[str]:
+        """Return what the page of a case waits for: its marker, and that the planned evals of the case are ingested."""
+        folders = [folder for one in self.plan.cases if one.name == wildcards.case for folder in one.folders]
+        ingested = [f".tamesu/want/{folder}/ingested" for folder in folders]
+        return [f".tamesu/want/build/{wildcards.case}/index.html", *ingested]
+
     @property
     def not_here(self) -> tuple[str, ...]:
         """Runs that owe nothing and whose private folder is not on this machine."""
@@ -116,13 +123,13 @@ class RulesView:
             path
             for one in self._asked_for
             for path in (
-                f"{one.folder}/tables/items.csv",
-                f"{one.folder}/tables/runs.csv",
+                *(f"{one.folder}/tables/{name}" for name in TABLES),
                 f"{one.folder}/leaderboard.md",
                 f"{one.folder}/evaluation-report.md",
                 one.page,
             )
         ]
+        views += [one.page for one in self.plan.cases if not one.draft]
         unfinished = bool(self.plan.broken) or any(one.incomplete or one.unjudged for one in self._asked_for)
         return [*views, f"{RECEIPTS}/complete-{self.plan.invocation}"] if unfinished else views
 

@@ -24,7 +24,7 @@ from tamesu.edge.store.paths import Project
 from tamesu.edge.store.records import read_record
 from tamesu.stages.plan import Planned
 
-VIEWS_VERSION = 3  # raised when the same evidence yields other views
+VIEWS_VERSION = 4  # raised when the same evidence yields other views
 
 
 def evidence_digest(project: Project, planned: Planned, cache: DigestCache) -> str:
@@ -124,6 +124,7 @@ def summarise_eval(project: Project, planned: Planned, cache: DigestCache) -> Ev
         found=plan.found,
         policy_changed=plan.policy_changed,
         remarks=(*_closing(project, planned, cache), *_remarks(planned)),
+        judge_balance=balance(read_ledger(project.eval(evaluation.ref).judge_ledger)),
     )
 
 

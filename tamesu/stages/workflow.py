@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 import time
 import uuid
-from collections.abc import Iterable, Sequence
+from collections.abc import Collection, Iterable, Sequence
 from dataclasses import replace
 from pathlib import Path
 
@@ -14,11 +14,19 @@ from tamesu.base.errors import InvalidDocument
 from tamesu.base.model.manifest import EvalRef
 from tamesu.base.model.plan import Launch, Slot, SlotState
 from tamesu.base.model.trust import TrustedCode
-from tamesu.base.model.workflow import PlannedEval, PlannedJudging, PlannedLaunch, PlannedRun, WorkflowPlan
+from tamesu.base.model.workflow import (
+    PlannedCase,
+    PlannedEval,
+    PlannedJudging,
+    PlannedLaunch,
+    PlannedRun,
+    WorkflowPlan,
+)
 from tamesu.core.planning import Grouping, Retries
 from tamesu.edge.documents.reading import Shelf
 from tamesu.edge.store.digests import DigestCache
 from tamesu.edge.store.paths import EvalPaths, Project
+from tamesu.stages.case_evidence import read_case
 from tamesu.stages.judge_plan import plan_judges
 from tamesu.stages.metrics import tables_made_from
 from tamesu.stages.plan import Planned, digest_cache, plan_eval
@@ -53,11 +61,13 @@ def make_workflow_plan(
     judging = {str(p.evaluation.ref): _judging(project, p, launches, cache, judge_pay_usd) for p in planned}
     _forget_receipts(project, launches, [one for one, _ in judging.values() if one is not None])
     stale = {str(one.evaluation.ref): stale_views(project, one, cache) for one in planned}
+    # what is worked off makes everything that is derived from it out of date
+    working = {launch.eval for launch in launches if launch.allowed} | {n for n, one in judging.items() if one[0]}
     for one in planned:
         ref = one.evaluation.ref
-        working = any(launch.allowed for launch in launches if launch.eval == str(ref))
-        working = working or judging[str(ref)][0] is not None
-        _mark_wants(project, ref, stale[str(ref)], evidence_digest(project, one, cache), working)
+        _mark_wants(project, ref, stale[str(ref)], evidence_digest(project, one, cache), str(ref) in working)
+    names = dict.fromkeys(ref.case for ref in refs)
+    cases = tuple(_case(project, name, planned, working, cache, shelf) for name in names)
     cache.save()
     return WorkflowPlan(
         invocation=uuid.uuid4().hex[:16],
@@ -76,6 +86,25 @@ def make_workflow_plan(
         trusted=tuple(trusted),
         judging=tuple(one for one, _ in judging.values() if one is not None),
         judge_pay_usd=judge_pay_usd,
+        cases=cases,
+    )
+
+
+def _case(
+    project: Project, case: str, planned: Sequence[Planned], working: Collection[str], cache: DigestCache, shelf: Shelf
+) -> PlannedCase:
+    """Set the marker of a case's page; evals of the case that are not planned here are part of what it is made from."""
+    own = {one.evaluation.ref: one for one in planned if one.evaluation.ref.case == case}
+    wanted = read_case(project, case, cache, shelf, own).digest
+    page = project.case_page(case)
+    stale = view_made_from(page) != wanted
+    _mark(project, page, wanted, stale or any(str(ref) in working for ref in own))
+    return PlannedCase(
+        name=case,
+        page=project.relative(page),
+        folders=tuple(project.relative(project.eval(ref).folder) for ref in own),
+        stale=stale,
+        draft=all(one.evaluation.status == "draft" for one in own.values()),
     )
 
 
@@ -177,7 +206,7 @@ def slot_line(slot: Slot) -> str:
 
 def derived_files(paths: EvalPaths, page: Path) -> tuple[Path, ...]:
     """Return the derived files of an eval that have a marker each."""
-    return (paths.items_csv, paths.runs_csv, paths.leaderboard, paths.report, page)
+    return (*paths.table_files, paths.leaderboard, paths.report, page)
 
 
 def stale_views(project: Project, planned: Planned, cache: DigestCache) -> tuple[Path, ...]:
@@ -186,8 +215,7 @@ def stale_views(project: Project, planned: Planned, cache: DigestCache) -> tuple
     wanted = evidence_digest(project, planned, cache)
     tables = tables_made_from(paths)
     made = {
-        paths.items_csv: tables,
-        paths.runs_csv: tables,
+        **dict.fromkeys(paths.table_files, tables),
         **{path: view_made_from(path) for path in (paths.leaderboard, paths.report, page)},
     }
     return tuple(path for path, evidence in made.items() if evidence != wanted)
@@ -202,20 +230,24 @@ def _mark_wants(project: Project, ref: EvalRef, stale: Sequence[Path], wanted: s
     the file that says 'everything is ingested' is missing, so that it has to be made first.
     """
     for path in derived_files(project.eval(ref), project.page(ref)):
-        marker = project.want(path)
-        if working or path in stale:
-            write_marker(marker, f"{wanted} {uuid.uuid4().hex}")
-            when = max(time.time(), path.stat().st_mtime + 1 if path.exists() else 0)
-        else:
-            write_marker(marker, wanted)
-            when = float(_OLD)
-        os.utime(marker, (when, when))
+        _mark(project, path, wanted, working or path in stale)
     ingested = project.want(project.eval(ref).folder / "ingested")
     if working:
         ingested.unlink(missing_ok=True)
     else:
         write_marker(ingested, "")
         os.utime(ingested, (_OLD, _OLD))
+
+
+def _mark(project: Project, path: Path, wanted: str, stale: bool) -> None:
+    marker = project.want(path)
+    if stale:
+        write_marker(marker, f"{wanted} {uuid.uuid4().hex}")
+        when = max(time.time(), path.stat().st_mtime + 1 if path.exists() else 0)
+    else:
+        write_marker(marker, wanted)
+        when = float(_OLD)
+    os.utime(marker, (when, when))
 
 
 def write_marker(marker: Path, content: str) -> None:

@@ -20,6 +20,8 @@ RUBRIC = EXPERIMENT / "rubrics/drawing.yml"
 SYSTEM = EXPERIMENT / "prompts/system.md"
 TERSE = EXPERIMENT / "prompts/terse.md.j2"
 ITEMS = DATASET.parent / "items.jsonl"
+JUDGE = EXPERIMENT / "prompts/judge.md"
+PROMPTED = "prompts: {user: ../../prompts/judge.md}"
 CSV = DATASET.parent / "items.csv"
 ANSWERS = EXPERIMENT / "recordings/answers.jsonl"
 SCHEMA = EXPERIMENT / "schemas/out.json"
@@ -116,9 +118,10 @@ def csv_file(text: str) -> tuple[Edit, ...]:
     return write(DATASET, f"name: scenes\nitems_from: {CSV.name}\n"), write(CSV, text)
 
 
-def judges(role: str) -> tuple[Edit, ...]:
-    """Declare one more model judge."""
-    judge = f"    - {{id: strict, provider: openai, model: judging, role: {role}}}\n"
+def judges(role: str, more: str = "") -> tuple[Edit, ...]:
+    """Declare one more model judge, with `more` fields."""
+    further = f", {more}" if more else ""
+    judge = f"    - {{id: strict, provider: openai, model: judging, role: {role}{further}}}\n"
 
     def edit(project: ShapesProject) -> None:
         text = project.manifest.read_text()

@@ -20,7 +20,6 @@ from tests.cli.lint_cases import (
     SYSTEM,
     TASK,
     findings,
-    judges,
     swap,
     write,
 )
@@ -91,12 +90,12 @@ class TestScope:
 class TestWarnings:
     def test_what_this_version_cannot_do_is_a_warning(self, shapes: ShapesProject, call: Caller) -> None:
         """support/missing: the manifest is valid, so lint passes; --strict makes it fail."""
-        judges("gate")[0](shapes)
+        swap("execution:\n", "output_schema: {type: object}\nexecution:\n")(shapes)
         done = call(shapes, "lint")
         assert done.code == 0
         line, summary = done.out.splitlines()
         assert findings(line)[0].severity == "warning"
-        assert "warning support/missing model judges are not asked by this version" in line
+        assert "warning support/missing output_schema is not acted upon on backend 'inspect'" in line
         assert summary == "1 eval(s): no errors, 1 warning"
         assert call(shapes, "lint", "--strict").code == 1
 
@@ -154,7 +153,7 @@ class TestForms:
     @pytest.fixture
     def broken(self, shapes: ShapesProject) -> ShapesProject:
         swap("name: replayed", "name: 'a, b: 50%'")(shapes)
-        judges("gate")[0](shapes)
+        swap("execution:\n", "output_schema: {type: object}\nexecution:\n")(shapes)
         return shapes
 
     def test_json(self, broken: ShapesProject, call: Caller) -> None:

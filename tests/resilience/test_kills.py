@@ -28,6 +28,7 @@ from tests.resilience.evidence import (
     total,
 )
 from tests.resilience.processes import Command, Launcher, is_alive, is_job, kill, wait_until
+from tests.shared import made_once
 
 pytestmark = pytest.mark.long
 
@@ -64,11 +65,14 @@ class Undisturbed:
 
 @pytest.fixture(scope="module")
 def undisturbed(tmp_path_factory: pytest.TempPathFactory) -> Undisturbed:
-    project = paid_project(tmp_path_factory.mktemp("undisturbed") / "shapes")
-    done = project.tamesu("run")
-    assert done.code == 0, done.out + done.err
+    project = ShapesProject(made_once(tmp_path_factory, "undisturbed", _work_off))
     assert len(project.calls()) == CALLS
     return Undisturbed(item_facts(project.eval), leaderboard(project), project.spent())
+
+
+def _work_off(folder: Path) -> None:
+    done = paid_project(folder).tamesu("run")
+    assert done.code == 0, done.out + done.err
 
 
 def leaderboard(project: ShapesProject) -> list[str]:

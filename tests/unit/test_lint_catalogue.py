@@ -19,6 +19,9 @@ LITERAL = re.compile(r'"([a-z-]+/[A-Za-z-]+)"')
 # Told in tests of their own: a state of the machine, or a warning.
 ELSEWHERE = {
     "file/unreadable": "tests/cli/test_bad_input.py",
+    "acceptance/ignores-judge": "tests/cli/test_lint_judges.py",
+    "judge/no-bound": "tests/cli/test_lint_judges.py",
+    "judge/no-price": "tests/cli/test_lint_judges.py",
     "run/edited-in-flight": "tests/cli/test_lint_scopes.py",
     "secret/in-manifest": "tests/unit/test_secrets.py",
     "support/missing": "tests/cli/test_lint_scopes.py",

@@ -214,3 +214,30 @@ def test_known_names_depend_on_scorers_role_and_rubric() -> None:
 def test_an_unknown_metric_names_the_nearest() -> None:
     with pytest.raises(UnknownName, match="did you mean mean_score:works"):
         measure((), POLICY, "mean_score:work")
+
+
+def test_medians_ratios_and_equal_amounts_have_no_interval_and_say_why() -> None:
+    rows = build_rows([scored_slot({"a": 1.0, "b": 1.0, "c": 0.0})], POLICY)
+    told = {
+        "median_latency_ms": "no interval for a median",
+        "cost_per_accepted_usd": "no interval for a ratio of totals",
+        "mean_cost_usd": "no interval: every item has the same mean",
+    }
+    for name, lacking in told.items():
+        value = measure(rows, POLICY, name)
+        assert (value.interval, value.lacking) == (None, lacking)
+        assert value.value is not None
+    (one,) = cell_metrics(build_rows([scored_slot({"a": 0.5})], POLICY), POLICY, ["mean_score:works"])
+    assert (one.values[0].value, one.values[0].interval) == (0.5, None)
+    assert one.values[0].lacking == "no interval from one item"
+
+
+def test_c06_attempts_stand_beside_the_items_that_took_them() -> None:
+    """A tool that fails whenever an answer goes wrong: 0.5 at first, 1.0 after tries that only those items had."""
+    spec = make_spec(["a", "b", "c", "d"])
+    results = [replace(make_result(spec, item), attempts=3 if item in "cd" else 1) for item in spec.items]
+    slot = make_slot(spec, results)
+    rows = build_rows([slot], POLICY)
+    assert {row.item: row.attempts for row in rows} == {"a": 1, "b": 1, "c": 3, "d": 3}
+    value = measure(rows, POLICY, "mean_score_first_attempt:works")
+    assert (value.value, value.note) == (0.5, "2 of 4 took more than one attempt, these count as 0")

@@ -15,7 +15,7 @@ from tamesu.core.pace import forecasts, measure_pace
 from tamesu.core.rows import ItemRow, build_rows
 from tamesu.core.sizing import size
 from tamesu.core.slots import NOTHING, slot
-from tests.factories import POLICY, make_eval, make_spec, scored_slot
+from tests.factories import POLICY, make_eval, make_failure, make_result, make_slot, make_spec, scored_slot
 from tests.run_factories import ALL, DONE, ITEMS, RETRY, record
 
 EXECUTION = ExecutionRecord(
@@ -203,3 +203,24 @@ class TestPace:
         (told,) = forecasts([banked], [run_of()])
         assert (told.pending, told.usd, told.seconds) == (0, 0.0, 0.0)
         assert ALL["a"] == DONE
+
+
+class TestPilotsThatAreNotFinal:
+    def test_refused_calls_are_no_measurement(self) -> None:
+        """A pilot in which every call was refused says nothing of the spread: zeros would promise certainty."""
+        spec = make_spec(ITEMS)
+        refused = [replace(make_failure(spec, item), retryable=True) for item in ITEMS]
+        rows = build_rows([make_slot(spec, refused, SlotState.PARTIAL)], POLICY)
+        assert (
+            size(eval_of(100), planned(100), rows, ()).precision == size(eval_of(100), planned(100), (), ()).precision
+        )
+
+    def test_items_that_are_asked_again_are_left_out(self) -> None:
+        answered = {"a": 0.2, "b": 0.4, "c": 0.6}
+        spec = make_spec((*answered, "d"))
+        again = replace(make_failure(spec, "d"), retryable=True)
+        results = [*(make_result(spec, item, score) for item, score in answered.items()), again]
+        rows = build_rows([make_slot(spec, results, SlotState.PARTIAL)], POLICY)
+        assert size(eval_of(9), planned(9), rows, ()).precision.basis == (
+            "the spread between items of 3 items of 1 pilot"
+        )

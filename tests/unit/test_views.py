@@ -153,7 +153,7 @@ def test_a_leader_is_named_when_the_paired_difference_is_clear() -> None:
     assert (summary.leader.cell and summary.leader.cell.arm) == "rich"
     assert summary.leader.sentence.startswith(
         "openai/model-a · rich leads on mean_score:works: openai/model-a · rich with 1.000 against "
-        "openai/model-a · plain with 0.125; +0.875 [0.579, 1.171] over 8 shared items"
+        "openai/model-a · plain with 0.125; +0.875 [0.267, 0.978] over 8 shared items, paired, p = 0.016."
     )
     assert [cell.cell.arm for cell in summary.cells] == ["rich", "plain"]
     assert all("leads on" in view for view in views(summary))

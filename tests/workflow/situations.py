@@ -18,14 +18,18 @@ PAY = ("pay_usd=20",)
 PAYING = ("--config", "pay_usd=20")
 BANKED_USD = 0.042866  # what the recorded usage of 8 runs x 3 items costs at the prices of the tests
 RUNS, CALLS = 8, 24
-VIEWS = {"metrics": 1, "report": 1}
+VIEWS = {"metrics": 1, "report": 1, "present": 1}
 PAGE = Path("build/shape-drawing/prompt-wording/replayed.html")
+CASE_PAGE = Path("build/shape-drawing/index.html")
 DERIVED = (
     EVAL / "tables/items.csv",
     EVAL / "tables/runs.csv",
+    EVAL / "tables/items.parquet",
+    EVAL / "tables/runs.parquet",
     EVAL / "leaderboard.md",
     EVAL / "evaluation-report.md",
     PAGE,
+    CASE_PAGE,
 )
 ANSWERS = EXPERIMENT / "recordings/answers.jsonl"
 HEADER = json.dumps({"tamesu_recording": 1, "label": "recorded for a test"})

@@ -12,6 +12,7 @@ from tests.projects import EVAL, EXPERIMENT, ShapesProject, fresh
 from tests.workflow.situations import (
     BANKED_USD,
     CALLS,
+    CASE_PAGE,
     DERIVED,
     PAGE,
     PAY,
@@ -20,6 +21,7 @@ from tests.workflow.situations import (
     VIEWS,
     Bill,
     bill,
+    clone,
     derived,
     evidence,
     forget,
@@ -122,7 +124,7 @@ def test_views_and_lint_are_targets_and_free(banked_paid_shapes: ShapesProject) 
         project.path(path).unlink()
     assert project.snakemake("--", str(DERIVED[0])).code == 0
     assert project.path(DERIVED[0]).read_bytes() == views[DERIVED[0].as_posix()]
-    assert project.snakemake("--", REPORT, str(PAGE)).code == 0
+    assert project.snakemake("--", REPORT, str(PAGE), str(CASE_PAGE)).code == 0
     assert derived(project) == views
     done = project.snakemake("--", "lint")
     assert (done.code, "no errors" in done.out) == (0, True)
@@ -134,8 +136,8 @@ def _listed(report: str) -> set[str]:
     return {path.name for path in DERIVED if path.suffix in {".csv", ".html"} and path.name in report}
 
 
-def test_c19_the_snakemake_report_is_self_contained_and_the_same_without_metadata(
-    banked_paid_shapes: ShapesProject,
+def test_c19_the_snakemake_report_is_self_contained_and_the_same_without_metadata_and_from_a_clone(
+    banked_paid_shapes: ShapesProject, tmp_path: Path
 ) -> None:
     project = banked_paid_shapes
     lists = []
@@ -148,9 +150,23 @@ def test_c19_the_snakemake_report_is_self_contained_and_the_same_without_metadat
         lists.append(_listed(text))
         loads = re.findall(r"<(?:script|link|img|iframe)\b[^>]*\b(?:src|href)=[\"']https?://[^\"']*", text)
         assert loads == []
-    assert lists[0] == {"items.csv", "runs.csv", PAGE.name}
-    assert lists == [lists[0]] * 3
+    copy = clone(project, tmp_path / "clone", (".snakemake", ".tamesu", "build"))
+    assert copy.snakemake().code == 0
+    assert copy.snakemake("--report", "four.html").code == 0
+    lists.append(_listed(copy.path("four.html").read_text()))
+    assert lists[0] == {"items.csv", "runs.csv", PAGE.name, CASE_PAGE.name}
+    assert lists == [lists[0]] * 4
+    assert bill(copy).usd == BANKED_USD
     assert bill(project) == Bill(CALLS, BANKED_USD)
+
+
+@pytest.mark.parametrize("path", [CASE_PAGE, PAGE, EVAL / "tables/items.csv"])
+def test_c19_a_report_that_lacks_an_item_fails_and_names_it(banked_shapes: ShapesProject, path: Path) -> None:
+    banked_shapes.path(path).unlink()
+    done = banked_shapes.snakemake("--report", "report.html")
+    assert done.code != 0
+    assert f"{path.as_posix()} marked for report but does not exist" in done.out + done.err
+    assert not banked_shapes.path("report.html").exists()
 
 
 def test_bare_snakemake_builds_what_is_free_and_names_the_price(paid_shapes: ShapesProject) -> None:

@@ -161,7 +161,7 @@ def test_c16_edit_and_undo_with_old_times_never_leaves_views_of_the_wrong_runs(
     assert project.jobs(config=PAY) == VIEWS
     assert project.snakemake(*PAYING).code == 0
     assert rows(project, "runs.csv") == first
-    for view in DERIVED[:4]:
+    for view in (path for path in DERIVED if path.suffix in {".csv", ".md"}):
         assert not any(run in project.path(view).read_text() for run in wrong), view
     assert bill(project) == Bill(0, BANKED_USD)
     assert project.jobs(config=PAY) == {}
@@ -176,6 +176,20 @@ def test_c16_a_table_with_two_lines_swapped_is_rebuilt(banked_paid_shapes: Shape
     assert len(table.read_bytes()) == len(views[(EVAL / "tables/items.csv").as_posix()])
     set_times([table], YEAR_2001)
     forget(banked_paid_shapes, ".snakemake")
+    assert banked_paid_shapes.jobs(config=PAY) == VIEWS
+    assert banked_paid_shapes.snakemake(*PAYING).code == 0
+    assert derived(banked_paid_shapes) == views
+    assert bill(banked_paid_shapes) == Bill(CALLS, BANKED_USD)
+
+
+@pytest.mark.parametrize("name", ["items.parquet", "runs.parquet"])
+def test_c16_a_typed_table_with_one_other_byte_is_rebuilt(banked_paid_shapes: ShapesProject, name: str) -> None:
+    views = derived(banked_paid_shapes)
+    table = banked_paid_shapes.path(EVAL / "tables" / name)
+    content = bytearray(table.read_bytes())
+    content[len(content) // 2] ^= 1
+    table.write_bytes(content)
+    set_times([table], YEAR_2001)
     assert banked_paid_shapes.jobs(config=PAY) == VIEWS
     assert banked_paid_shapes.snakemake(*PAYING).code == 0
     assert derived(banked_paid_shapes) == views

@@ -64,6 +64,20 @@ class PlannedEval:
 
 
 @dataclass(frozen=True, slots=True)
+class PlannedCase:
+    """The page of a case; `folders` are those of its planned evals, whose views it goes with.
+
+    It is made without being asked for when one of them is no `draft`; `stale` says that other evidence made it.
+    """
+
+    name: str
+    page: str
+    folders: tuple[str, ...]
+    stale: bool
+    draft: bool
+
+
+@dataclass(frozen=True, slots=True)
 class WorkflowPlan:
     """Everything rules look up. `invocation` is unique; reservations under it add up to at most `pay_usd`.
 
@@ -83,3 +97,9 @@ class WorkflowPlan:
     trusted: tuple[TrustedCode, ...] = ()
     judging: tuple[PlannedJudging, ...] = ()
     judge_pay_usd: float | None = None
+    cases: tuple[PlannedCase, ...] = ()
+
+    @property
+    def stale(self) -> bool:
+        """Whether a derived file was not made from the evidence of now."""
+        return any(one.stale for one in self.evals) or any(one.stale for one in self.cases)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
@@ -10,6 +11,7 @@ from tamesu.base.model.manifest import Policy
 from tamesu.core.metrics.cells import CellMetrics, cells_of, count_cell, rows_of
 from tamesu.core.metrics.definition import Metric, MetricValue, Sample, finish
 from tamesu.core.metrics.delivery import DELIVERY
+from tamesu.core.metrics.judges import JUDGES
 from tamesu.core.metrics.pictures import PICTURES
 from tamesu.core.metrics.review import REVIEW
 from tamesu.core.metrics.scores import SCORES
@@ -17,12 +19,12 @@ from tamesu.core.metrics.structured import FIELD_ACCURACY, STRUCTURED, field_of
 from tamesu.core.rows import ItemRow
 from tamesu.core.tasks import BUNDLE, IMAGES, TEXT
 
-METRICS: tuple[Metric, ...] = (*SCORES, *DELIVERY, *REVIEW, *STRUCTURED, *PICTURES)
+METRICS: tuple[Metric, ...] = (*SCORES, *DELIVERY, *REVIEW, *JUDGES, *STRUCTURED, *PICTURES)
 
 
 @dataclass(frozen=True, slots=True)
 class NamedMetric:
-    """A metric with the scorer or field that its name asks for, which is empty where none is needed."""
+    """A metric with the scorer, judge or field that its name asks for, empty where none is needed."""
 
     metric: Metric
     scorer: str
@@ -35,6 +37,7 @@ def known_metric_names(policy: Policy, has_review_role: bool, task: str = BUNDLE
         "scorer": True,
         "review role": has_review_role,
         "human review": has_review_role and policy.human_rubric is not None,
+        "judge": has_review_role,
         "structured text": task == TEXT,
         "pictures": task == IMAGES,
     }
@@ -59,16 +62,19 @@ def metric_sample(rows: Sequence[ItemRow], policy: Policy, name: str) -> Sample:
 
 
 def measure(rows: Sequence[ItemRow], policy: Policy, name: str) -> MetricValue:
-    """Return one metric over the rows given, pooled; provisional while any of them is owed."""
+    """Return one metric over the rows given, pooled; provisional while any of them is owed or asked again."""
     named = find_metric(name, policy)
     sample = named.metric.observe(rows, policy, named.scorer)
-    owed = sum(row.state == "owed" for row in rows)
-    if owed and owed == len(rows):
-        sample = replace(sample, blocked=f"nothing has run, {owed} owed")
+    pending = _pending(rows)
+    if pending and not any(row.final for row in rows):
+        asked = any(row.state == "failed" for row in rows)
+        told = ", ".join(f"{number} {word}" for word, number in pending.items())
+        sample = replace(sample, blocked=f"{'nothing is final' if asked else 'nothing has run'}, {told}")
     value = finish(name, named.metric, sample)
-    if value.value is None or not owed:
+    if value.value is None or not pending:
         return value
-    return replace(value, interval=None, lacking=f"provisional, {owed} of {len(rows)} owed", provisional=True)
+    told = ", ".join(f"{number} of {len(rows)} {word}" for word, number in pending.items())
+    return replace(value, interval=None, lacking=f"provisional, {told}", provisional=True)
 
 
 def cell_metrics(rows: Sequence[ItemRow], policy: Policy, names: Sequence[str]) -> tuple[CellMetrics, ...]:
@@ -81,3 +87,9 @@ def cell_metrics(rows: Sequence[ItemRow], policy: Policy, names: Sequence[str]) 
         own = rows_of(rows, cell)
         result.append(count_cell(cell, own, tuple(measure(own, policy, name) for name in names)))
     return tuple(result)
+
+
+def _pending(rows: Sequence[ItemRow]) -> dict[str, int]:
+    """Return how many rows are not final, by what is due; empty when every row is."""
+    due = Counter("owed" if row.state == "owed" else "failed and asked again" for row in rows if not row.final)
+    return dict(sorted(due.items()))

@@ -29,7 +29,8 @@ class Cell:
 class CellMetrics:
     """The figures of one cell in the order asked for, with the counts that stand beside them.
 
-    `planned` = `complete` + `failed` + `owed`, counted in items x repetitions; `items` are distinct.
+    `planned` = `complete` + `failed` + `owed`, counted in items x repetitions; `items` are distinct. `again` of the
+    failed ones are not final: they are asked again.
     """
 
     cell: Cell
@@ -38,6 +39,7 @@ class CellMetrics:
     planned: int
     complete: int
     failed: int
+    again: int
     owed: int
     reviews_owed: int
     values: tuple[MetricValue, ...]
@@ -70,6 +72,7 @@ def count_cell(cell: Cell, rows: Sequence[ItemRow], values: tuple[MetricValue, .
         planned=len(rows),
         complete=sum(row.state == "complete" for row in rows),
         failed=sum(row.state == "failed" for row in rows),
+        again=sum(row.state == "failed" and not row.final for row in rows),
         owed=sum(row.state == "owed" for row in rows),
         reviews_owed=sum(row.review_owed for row in rows),
         values=values,

@@ -13,7 +13,7 @@ from tamesu.core.rows import ItemRow
 from tamesu.core.stats import Estimate, Interval, Observation, estimate_mean, estimate_quantity
 
 Unit = Literal["score", "rate", "ms", "tokens", "usd"]
-Need = Literal["nothing", "scorer", "review role", "human review", "structured text", "pictures"]
+Need = Literal["nothing", "scorer", "review role", "human review", "judge", "structured text", "pictures"]
 Better = Literal["higher", "lower"]
 
 
@@ -84,7 +84,7 @@ def total_per_divisor(sample: Sample) -> Estimate:
 
 @dataclass(frozen=True, slots=True)
 class Metric:
-    """A metric by name; with need `scorer` it is written `<name>:<scorer>`.
+    """A metric by name; with need `scorer` it is written `<name>:<scorer>`, with need `judge` `<name>:<judge>`.
 
     `paired` says that its per-item values can be compared between cells.
     """
@@ -100,6 +100,8 @@ class Metric:
 
     def names(self, policy: Policy) -> tuple[str, ...]:
         """Return the names under which a policy can ask for it."""
+        if self.need == "judge":
+            return tuple(f"{self.name}:{judge.id}" for judge in policy.judges)
         if self.need != "scorer":
             return (self.name,)
         return tuple(f"{self.name}:{check.scorer}" for check in policy.mechanical)

@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from dataclasses import replace
 
 from tamesu.base.model.manifest import Policy
 from tamesu.core.metrics.definition import Metric, Need, Observe, Sample, total_per_divisor
 from tamesu.core.metrics.delivery import known_for_all, rate_of
+from tamesu.core.metrics.judges import judgments_owed
 from tamesu.core.rows import ItemRow
 from tamesu.core.stats import Observation
 
@@ -25,13 +27,22 @@ def reviews_owed(rows: Sequence[ItemRow], verdict: Verdict) -> str | None:
     return f"{owed} review{'' if owed == 1 else 's'} owed"
 
 
-def verdict_rate(verdict: Verdict, given_artifact: bool) -> Observe:
-    """Return the observer of the share of items with a positive verdict; owed reviews block it."""
+def evidence_owed(rows: Sequence[ItemRow], verdict: Verdict, with_gates: bool) -> str | None:
+    """Return what is missing for a verdict: reviews, and judgments of gates where they decide as well."""
+    undecided = [
+        replace(row, judges=tuple(one for one in row.judges if one.gate)) for row in rows if verdict(row) is None
+    ]
+    judgments = judgments_owed(undecided) if with_gates else None
+    return "; ".join(part for part in (reviews_owed(rows, verdict), judgments) if part) or None
+
+
+def verdict_rate(verdict: Verdict, given_artifact: bool, with_gates: bool = False) -> Observe:
+    """Return the observer of the share of items with a positive verdict; evidence that is owed blocks it."""
 
     def observe(rows: Sequence[ItemRow], _policy: Policy, _scorer: str) -> Sample:
         counted = [row for row in rows if row.has_artifact or not given_artifact]
         values = tuple(Observation(row.item, float(verdict(row) is True)) for row in counted)
-        return Sample(values, (_artifact_note(rows),), reviews_owed(counted, verdict))
+        return Sample(values, (_artifact_note(rows),), evidence_owed(counted, verdict, with_gates))
 
     return observe
 
@@ -59,19 +70,19 @@ def _completion(rows: Sequence[ItemRow], _policy: Policy, _scorer: str) -> Sampl
 def _cost_per_accepted(rows: Sequence[ItemRow], policy: Policy, scorer: str) -> Sample:
     cost = known_for_all(lambda row: row.cost_usd, "cost")(rows, policy, scorer)
     count = sum(row.accepted is True for row in rows)
-    blocked = reviews_owed(rows, _accepted) or cost.blocked or (None if count else "nothing accepted")
+    blocked = evidence_owed(rows, _accepted, with_gates=True) or cost.blocked or (None if count else "nothing accepted")
     notes = (*cost.notes, f"cost of all items over {count} accepted")
     return Sample(cost.observations, notes, blocked, divisor=count)
 
 
-def _pair(name: str, what: str, verdict: Verdict, need: Need) -> tuple[Metric, Metric]:
+def _pair(name: str, what: str, verdict: Verdict, need: Need, with_gates: bool = False) -> tuple[Metric, Metric]:
     return (
-        Metric(name, f"Share of all planned items {what}.", "rate", verdict_rate(verdict, False), need),
+        Metric(name, f"Share of all planned items {what}.", "rate", verdict_rate(verdict, False, with_gates), need),
         Metric(
             f"{name}_given_artifact",
             f"Share of the items with a valid review artifact {what}.",
             "rate",
-            verdict_rate(verdict, True),
+            verdict_rate(verdict, True, with_gates),
             need,
         ),
     )
@@ -86,7 +97,7 @@ REVIEW = (
         need="review role",
     ),
     *_pair("mechanical_pass_rate", "that passed every listed scorer", _mechanical, "review role"),
-    *_pair("accepted_rate", "that met everything acceptance requires", _accepted, "review role"),
+    *_pair("accepted_rate", "that met everything acceptance requires", _accepted, "review role", with_gates=True),
     *_pair("human_pass_rate", "that passed human review", _human, "human review"),
     Metric(
         "review_completion_rate",

@@ -4,11 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
+from tamesu.core.metrics import Cell
 from tamesu.core.report.comparison import Comparison
 from tamesu.core.report.evidence import evidence_line
-from tamesu.core.report.figures import difference_text, usd
-from tamesu.core.report.leaderboard import results_table
-from tamesu.core.report.summary import EvalSummary, failure_reason, money_line
+from tamesu.core.report.figures import difference_text, metric_text, p_text, usd
+from tamesu.core.report.judges import judges_section
+from tamesu.core.report.leaderboard import POOLED, results_table
+from tamesu.core.report.summary import EvalSummary, RunLine, failure_reason, money_line
 from tamesu.core.report.text import markdown, table
 
 MOST_FAILURES = 200
@@ -30,9 +32,12 @@ def _sections(summary: EvalSummary) -> Iterable[str]:
             yield f"{markdown(text)}\n"
     yield f"## Results\n\n{markdown(summary.leader.sentence)}\n"
     yield results_table(summary, summary.headline)
+    yield from (f"{markdown(line)}\n" for line in (POOLED, summary.range) if line)
     yield f"## Delivery\n\n{results_table(summary, summary.delivery)}"
     if summary.comparisons:
         yield f"## Comparisons by {markdown(summary.primary)}\n\n{_comparisons(summary)}"
+    yield from judges_section(summary)
+    yield "## Limits\n\n" + "\n".join(f"- {markdown(limit)}" for limit in summary.limits) + "\n"
     yield f"## Runs\n\n{_runs(summary)}"
     yield f"## Cost\n\n{markdown(money_line(summary.balance))}\n"
     if summary.failures:
@@ -44,24 +49,41 @@ def _sections(summary: EvalSummary) -> Iterable[str]:
 
 
 def _comparisons(summary: EvalSummary) -> str:
-    header = ("first − second", "difference", "items", "differ", "first higher", "second higher", "remark")
-    return table(header, (_comparison(entry) for entry in summary.comparisons), range(1, 6))
+    tested = sum(entry.adjusted_p is not None for entry in summary.comparisons)
+    p = "p" if tested < 2 else f"p (Holm, {tested})"
+    header = ("first − second", "difference", p, "items", "differ", "first higher", "second higher", "remark")
+    return table(header, (_comparison(entry) for entry in summary.comparisons), range(1, 7))
 
 
 def _comparison(entry: Comparison) -> tuple[str, ...]:
     paired = entry.difference
     if paired is None:
-        return (entry.label, "not known", "", "", "", "", entry.note)
+        return (entry.label, "not known", "", "", "", "", "", entry.remark)
+    p = "" if entry.adjusted_p is None else p_text(entry.adjusted_p)
     numbers = (paired.items, paired.differing, paired.higher, paired.lower)
-    return (entry.label, difference_text(paired, entry.unit), *map(str, numbers), entry.note)
+    remark = "; ".join(part for part in ("clear" if entry.clear else "not clear", entry.remark) if part)
+    return (entry.label, difference_text(paired, entry.unit), p, *map(str, numbers), remark)
 
 
 def _runs(summary: EvalSummary) -> str:
-    rows = (
-        (run.run_id, str(run.state), str(run.planned), str(run.complete), str(run.failed), str(run.owed))
-        for run in summary.runs
-    )
-    return table(("run", "state", "planned", "complete", "failed", "owed"), rows, range(2, 6))
+    """Return one line per run, and below the runs of a model x arm what they are pooled."""
+    header = ("run", "state", "planned", "complete", "failed", "owed", summary.primary)
+    return table(header, _run_rows(summary), range(2, len(header)))
+
+
+def _run_rows(summary: EvalSummary) -> Iterable[tuple[str, ...]]:
+    cells: dict[Cell | None, list[RunLine]] = {}
+    for run in summary.runs:
+        cells.setdefault(run.cell, []).append(run)
+    for cell, runs in cells.items():
+        for run in runs:
+            counts = (run.planned, run.complete, run.failed, run.owed)
+            yield (run.run_id, str(run.state), *map(str, counts), metric_text(run.primary))
+        if cell is not None and len(runs) > 1:
+            pooled = next(one for one in summary.cells if one.cell == cell)
+            counts = (pooled.planned, pooled.complete, pooled.failed, pooled.owed)
+            value = metric_text(pooled.value(summary.primary))
+            yield (f"{cell}: {len(runs)} runs pooled", "", *map(str, counts), value)
 
 
 def _failures(summary: EvalSummary) -> str:

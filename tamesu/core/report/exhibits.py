@@ -12,7 +12,7 @@ from typing import Literal
 from markupsafe import Markup, escape
 
 from tamesu.core.media import Kind, container_of
-from tamesu.core.report.text import clean
+from tamesu.core.report.text import clean_lines
 
 MOST_TEXT = 2_000  # characters of one output
 MOST_RECORDING_BYTES = 1024 * 1024
@@ -50,8 +50,7 @@ def picture_exhibit(role: str, content: bytes) -> Exhibit | None:
 def text_exhibit(role: str, content: bytes) -> Exhibit:
     """Return the beginning of a text, its lines kept and everything else of it harmless."""
     text = content.decode("utf-8-sig", "replace")
-    lines = text[:MOST_TEXT].replace("\r\n", "\n").replace("\r", "\n").split("\n")
-    shown = "\n".join(clean(line.expandtabs(4)) for line in lines)
+    shown = clean_lines(text[:MOST_TEXT])
     left = len(text) - MOST_TEXT
     return Exhibit(role, "text", text=escape(shown), remark=f"{left:,} more characters" if left > 0 else None)
 

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+from tamesu.core.agreement import Agreement
 from tamesu.core.metrics.definition import MetricValue, Unit
-from tamesu.core.stats import Interval, PairedDifference
+from tamesu.core.pairs import PairedDifference
+from tamesu.core.stats import Interval
 
 NOT_KNOWN = "not known"
 
@@ -48,6 +50,22 @@ def difference_text(difference: PairedDifference, unit: Unit) -> str:
     return f"+{text}" if figure(difference.value, unit).strip("-0.") and difference.value > 0 else text
 
 
+def p_text(value: float) -> str:
+    """Return a p-value with three decimals, `<0.001` below that."""
+    return "<0.001" if value < 0.001 else f"{value:.3f}"
+
+
 def count(number: int, singular: str, plural: str | None = None) -> str:
     """Return `1 run` or `3 runs`."""
     return f"{number} {singular if number == 1 else plural or singular + 's'}"
+
+
+def agreement_text(found: Agreement) -> str:
+    """Return agreement in words: how many of how many, Cohen's kappa with its interval, or why there is none."""
+    if found.raw is None:
+        return "no item with both"
+    text = f"{found.agreeing} of {found.n} ({found.raw:.0%})"
+    if found.kappa is None:
+        return f"{text}; kappa not known: {found.reason}"
+    interval = f" {spread(found.interval, 'score')}" if found.interval else f" ({found.reason})"
+    return f"{text}; kappa {found.kappa:.2f}{interval}"

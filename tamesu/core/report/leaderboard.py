@@ -8,6 +8,7 @@ from tamesu.core.report.summary import EvalSummary
 from tamesu.core.report.text import markdown, table
 
 COUNTS = ("planned", "scored", "failed", "owed")
+POOLED = "Each row pools all its items and repetitions (micro average); n is what a figure was divided by."
 
 
 def leaderboard_markdown(summary: EvalSummary) -> str:
@@ -24,12 +25,18 @@ def leaderboard_markdown(summary: EvalSummary) -> str:
     order = "from best to worst" if summary.ranked else "in the order of the plan, not ranked"
     parts += [
         f"{markdown(summary.leader.sentence)}\n",
-        # how often something was asked stands in the report; it is no part of the ranking
-        results_table(summary, tuple(n for n in summary.headline if not n.startswith("mean_score_first_attempt"))),
-        f"Rows stand {order} by {markdown(summary.primary)}. Intervals are 95 %, clustered by item.\n",
+        results_table(summary, shown_metrics(summary)),
+        f"Rows stand {order} by {markdown(summary.primary)}. {POOLED} Intervals are 95 %, clustered by item.\n",
+        *(f"{markdown(line)}\n" for line in [summary.range] if line),
+        "## Limits\n\n" + "\n".join(f"- {markdown(limit)}" for limit in summary.limits) + "\n",
         evidence_line(summary.evidence),
     ]
     return "\n".join(parts) + "\n"
+
+
+def shown_metrics(summary: EvalSummary) -> tuple[str, ...]:
+    """Return the metrics of the ranking; how often something was asked is none of them and stands in the report."""
+    return tuple(name for name in summary.headline if not name.startswith("mean_score_first_attempt"))
 
 
 def results_table(summary: EvalSummary, names: tuple[str, ...]) -> str:

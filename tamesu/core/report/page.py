@@ -9,6 +9,7 @@ from functools import cache
 from jinja2 import Environment, PackageLoader, StrictUndefined
 from markupsafe import Markup, escape
 
+from tamesu.core.closing import waiver_line
 from tamesu.core.metrics import Cell, find_metric
 from tamesu.core.metrics.cells import cell_of
 from tamesu.core.metrics.definition import MetricValue
@@ -16,7 +17,7 @@ from tamesu.core.report.comparison import Comparison
 from tamesu.core.report.evaluation import MOST_FAILURES
 from tamesu.core.report.evidence import META_NAME
 from tamesu.core.report.exhibits import Exhibit
-from tamesu.core.report.figures import NOT_KNOWN, difference_text, figure, spread, usd
+from tamesu.core.report.figures import NOT_KNOWN, difference_text, figure, p_text, spread, usd
 from tamesu.core.report.plot import PlotRow, interval_plot
 from tamesu.core.report.summary import EvalSummary, failure_reason, money_line
 from tamesu.core.report.text import clean
@@ -54,9 +55,8 @@ class FailureLine:
 
 def evaluation_page(summary: EvalSummary, exhibits: Exhibits) -> str:
     """Return the page as HTML; `exhibits` holds what is shown of outputs, by run ID and item ID."""
-    shown = summary.failures[:MOST_FAILURES]
     return (
-        _environment()
+        environment()
         .get_template("evaluation.html.j2")
         .render(
             summary=summary,
@@ -65,10 +65,15 @@ def evaluation_page(summary: EvalSummary, exhibits: Exhibits) -> str:
             plot=primary_plot(summary),
             difference_plot=difference_plot(summary.comparisons),
             gallery=make_gallery(summary.rows, exhibits),
-            failures=[FailureLine(row.item, row.run_id, failure_reason(row) or "") for row in shown],
-            failures_left=len(summary.failures) - len(shown),
+            failures=failure_lines(summary),
+            most_failures=MOST_FAILURES,
         )
     )
+
+
+def failure_lines(summary: EvalSummary) -> list[FailureLine]:
+    """Return up to 200 failures in plan order."""
+    return [FailureLine(row.item, row.run_id, failure_reason(row) or "") for row in summary.failures[:MOST_FAILURES]]
 
 
 def primary_plot(summary: EvalSummary) -> Markup:
@@ -126,6 +131,14 @@ def breakable(name: str) -> Markup:
     return Markup(escaped.replace("_", "_<wbr>").replace(":", ":<wbr>"))
 
 
+def commands(text: str) -> Markup:
+    """Return a text in which what stands between backquotes is shown as a command."""
+    parts = clean(text).split("`")
+    return Markup("").join(
+        Markup("<code>{}</code>").format(one) if at % 2 else escape(one) for at, one in enumerate(parts)
+    )
+
+
 def _tile(row: ItemRow, exhibits: tuple[Exhibit, ...]) -> Tile:
     if row.state != "complete":
         return Tile(row, exhibits, row.error_type or row.state)
@@ -145,7 +158,7 @@ def _difference(entry: Comparison) -> str:
 
 
 @cache
-def _environment() -> Environment:
+def environment() -> Environment:
     """Return the templates, escaping all text, with undefined names as errors."""
     environment = Environment(
         loader=PackageLoader("tamesu.core.report"),
@@ -162,6 +175,10 @@ def _environment() -> Environment:
         spread=spread,
         usd=usd,
         breakable=breakable,
+        p_value=p_text,
+        waived=waiver_line,
+        block=Markup.escape,
+        commands=commands,
     )
     return environment
 

@@ -13,11 +13,29 @@ from tamesu.core.report.figures import figure
 from tamesu.core.report.text import clean
 from tamesu.core.stats import Interval
 
-WIDTH, ROW, TOP, BOTTOM = 980, 30, 10, 46
-LEFT, RIGHT = 350, 800
 SHAPES = 4
-LONGEST_LABEL = 44
+TOP, BOTTOM = 10, 46
 _TINY = 1e-9
+
+
+@dataclass(frozen=True, slots=True)
+class Frame:
+    """The measures of a plot in pixels: its width, the ends of the axis, the height of a row, characters of a label.
+
+    `over` says that label and value stand over the bar, not beside it, so that a narrow screen can show them.
+    """
+
+    width: int
+    left: int
+    right: int
+    row: int
+    longest_label: int
+    over: bool
+    name: str
+
+
+WIDE = Frame(980, 350, 800, 30, 44, False, "wide")
+NARROW = Frame(340, 12, 328, 52, 46, True, "narrow")
 
 
 @dataclass(frozen=True, slots=True)
@@ -39,23 +57,34 @@ class Axis:
     high: float
     ticks: tuple[float, ...]
 
-    def x(self, value: float) -> float:
-        return LEFT + (RIGHT - LEFT) * (value - self.low) / (self.high - self.low)
+    def x(self, value: float, frame: Frame = WIDE) -> float:
+        return frame.left + (frame.right - frame.left) * (value - self.low) / (self.high - self.low)
 
 
 def interval_plot(rows: Sequence[PlotRow], title: str, label: str, unit: Unit, reference: bool = False) -> Markup:
-    """Return the SVG of intervals in a unit; `reference` draws the line of no difference at 0."""
+    """Return the SVGs of intervals in a unit, one for wide screens and one for narrow ones.
+
+    `reference` draws the line of no difference at 0.
+    """
     axis = make_axis(rows, unit, reference)
-    bottom = TOP + ROW * len(rows)
+    return Markup("\n").join(_plot(axis, frame, rows, title, label, unit, reference) for frame in (WIDE, NARROW))
+
+
+def _plot(
+    axis: Axis, frame: Frame, rows: Sequence[PlotRow], title: str, label: str, unit: Unit, reference: bool
+) -> Markup:
+    bottom = TOP + frame.row * len(rows)
     height = bottom + BOTTOM
+    head = Markup('<svg class="plot {}" viewBox="0 0 {} {}" role="img" aria-label="{}">')
     parts = [
-        Markup('<svg class="plot" viewBox="0 0 {} {}" role="img" aria-label="{}">').format(WIDTH, height, clean(title)),
-        *(_tick(axis, tick, bottom, unit) for tick in axis.ticks),
+        head.format(frame.name, frame.width, height, clean(title)),
+        *(_tick(axis, frame, tick, bottom, unit) for tick in _ticks(axis, frame)),
     ]
     if reference:
-        parts.append(_line("zero", axis.x(0), TOP, axis.x(0), bottom))
-    parts += [_row(axis, row, TOP + ROW * index + ROW / 2) for index, row in enumerate(rows)]
-    parts.append(_text("axis", (LEFT + RIGHT) / 2, height - 6, "middle", label))
+        zero = axis.x(0, frame)
+        parts.append(_line("zero", zero, TOP, zero, bottom))
+    parts += [_row(axis, frame, row, TOP + frame.row * index) for index, row in enumerate(rows)]
+    parts.append(_text("axis", (frame.left + frame.right) / 2, height - 6, "middle", label if frame is WIDE else ""))
     return Markup("\n").join((*parts, Markup("</svg>")))
 
 
@@ -80,25 +109,43 @@ def _step(width: float) -> float:
     return next(power * factor for factor in (1, 2, 5, 10) if width / (power * factor) <= 6)
 
 
-def _tick(axis: Axis, tick: float, bottom: float, unit: Unit) -> Markup:
-    x = axis.x(tick)
+def _ticks(axis: Axis, frame: Frame) -> tuple[float, ...]:
+    """Return the ticks that have room: every second one where a screen is narrow, 0 among them if it is one."""
+    if not frame.over or len(axis.ticks) < 5:
+        return axis.ticks
+    zero = next((at for at, tick in enumerate(axis.ticks) if abs(tick) < _TINY), 0)
+    return axis.ticks[zero % 2 :: 2]
+
+
+def _tick(axis: Axis, frame: Frame, tick: float, bottom: float, unit: Unit) -> Markup:
+    x = axis.x(tick, frame)
     shown = f"{round(tick, 9):g}" if unit != "usd" else figure(tick, unit)
     return _line("grid", x, TOP, x, bottom) + _text("tick", x, bottom + 17, "middle", shown)
 
 
-def _row(axis: Axis, row: PlotRow, y: float) -> Markup:
+def _row(axis: Axis, frame: Frame, row: PlotRow, top: float) -> Markup:
     series = f"series{row.series % SHAPES}"
-    parts = [
-        _text("label", LEFT - 16, y + 4.5, "end", row.label, LONGEST_LABEL),
-        _text("value", RIGHT + 16, y + 4.5, "start", row.text),
-    ]
+    y = top + (frame.row - 12 if frame.over else frame.row / 2)
+    parts = [*_words(frame, row, top, y)]
     if row.interval:
-        low, high = axis.x(row.interval.low), axis.x(row.interval.high)
+        low, high = axis.x(row.interval.low, frame), axis.x(row.interval.high, frame)
         parts.append(_line(f"bar {series}", low, y, high, y))
         parts += [_line(f"cap {series}", x, y - 5, x, y + 5) for x in (low, high)]
     if row.value is not None:
-        parts.append(_mark(series, row.series % SHAPES, axis.x(row.value), y))
+        parts.append(_mark(series, row.series % SHAPES, axis.x(row.value, frame), y))
     return Markup("").join(parts)
+
+
+def _words(frame: Frame, row: PlotRow, top: float, y: float) -> tuple[Markup, Markup]:
+    if frame.over:
+        return (
+            _text("label", frame.left, top + 12, "start", row.label, frame.longest_label),
+            _text("value", frame.left, top + 26, "start", row.text),
+        )
+    return (
+        _text("label", frame.left - 16, y + 4.5, "end", row.label, frame.longest_label),
+        _text("value", frame.right + 16, y + 4.5, "start", row.text),
+    )
 
 
 def _mark(series: str, shape: int, x: float, y: float) -> Markup:

@@ -8,9 +8,13 @@ from dataclasses import dataclass
 from tamesu.base.model.evidence import Balance
 from tamesu.base.model.manifest import Eval, EvalRef, Policy
 from tamesu.base.model.plan import FoundRun, SlotState
-from tamesu.core.metrics import CellMetrics, cell_metrics, find_metric
-from tamesu.core.report.comparison import Comparison, Leader, compare, find_leader, order_cells
+from tamesu.core.judge_figures import JudgeFigures, judge_figures
+from tamesu.core.metrics import Cell, CellMetrics, MetricValue, cell_metrics, find_metric, measure
+from tamesu.core.metrics.cells import cell_of
+from tamesu.core.report.comparison import Comparison, Leader, compare, find_leader, order_cells, with_leader
 from tamesu.core.report.figures import count, usd
+from tamesu.core.report.limits import limits
+from tamesu.core.report.ranges import range_sentence
 from tamesu.core.report.warnings import evidence_warnings
 from tamesu.core.rows import ItemRow, SlotEvidence, build_rows, rows_by_run
 
@@ -28,14 +32,16 @@ DELIVERY = (
 
 @dataclass(frozen=True, slots=True)
 class RunLine:
-    """One planned run with the counts of its items."""
+    """One planned run with the counts of its items and its primary metric; `cell` is None for a run without items."""
 
     run_id: str
+    cell: Cell | None
     state: SlotState
     planned: int
     complete: int
     failed: int
     owed: int
+    primary: MetricValue
 
 
 @dataclass(frozen=True, slots=True)
@@ -52,7 +58,9 @@ class EvalSummary:
 
     `headline` names the primary metric, then its companions and the secondary ones; `delivery` those that
     stand in every report. `recorded` is the banner over replayed answers, `warnings` stand beside it. `ranked` says
-    that `cells` stand from best to worst; else they stand in plan order. `evidence` is a SHA-256 in hex.
+    that `cells` stand from best to worst; else they stand in plan order. `range` says from where to where three or
+    more of them go, `limits` what none of the figures can say. `evidence` is a SHA-256 in hex. `judges` are
+    the figures of model judges, `judge_balance` is the money of their own ledger.
     """
 
     ref: EvalRef
@@ -76,7 +84,11 @@ class EvalSummary:
     definitions: tuple[Definition, ...]
     policy_changed: str | None
     notes: tuple[str, ...]
+    range: str | None
+    limits: tuple[str, ...]
     evidence: str
+    judges: tuple[JudgeFigures, ...] = ()
+    judge_balance: Balance | None = None
 
     @property
     def primary(self) -> str:
@@ -98,6 +110,7 @@ def summarise(
     found: Sequence[FoundRun] = (),
     policy_changed: str | None = None,
     remarks: Sequence[str] = (),
+    judge_balance: Balance | None = None,
 ) -> EvalSummary:
     """Return the summary of an evaluation from the evidence of its planned runs.
 
@@ -110,8 +123,10 @@ def summarise(
     headline = _headline(rows, policy)
     delivery = tuple(name for name in DELIVERY if name not in headline)
     cells = cell_metrics(rows, policy, (*headline, *delivery))
-    leader = find_leader(rows, slots, cells, policy)
-    ranked = all(slot.state is SlotState.BANKED for slot in slots) and not any(c.reviews_owed for c in cells)
+    ranked = all(slot.state is SlotState.BANKED for slot in slots) and not any(c.again or c.reviews_owed for c in cells)
+    comparisons = compare(rows, [cell.cell for cell in cells], policy)
+    if ranked:
+        comparisons = with_leader(comparisons, rows, cells, policy)
     return EvalSummary(
         ref=evaluation.ref,
         name=evaluation.name,
@@ -125,16 +140,20 @@ def summarise(
         delivery=delivery,
         cells=order_cells(cells, policy) if ranked else cells,
         ranked=ranked,
-        comparisons=compare(rows, [cell.cell for cell in cells], policy),
-        leader=leader,
-        runs=_run_lines(slots, rows),
+        comparisons=comparisons,
+        leader=find_leader(comparisons, slots, cells, policy),
+        runs=_run_lines(slots, rows, policy),
         rows=rows,
         found=tuple(sorted(found, key=lambda run: (run.kind, run.run_id))),
         balance=balance,
         definitions=tuple(_definition(name, policy) for name in (*headline, *delivery)),
         policy_changed=_policy_note(policy_changed),
-        notes=(*_notes(rows, slots, _policy_note(policy_changed)), *_metric_notes(cells)),
+        notes=(*_notes(rows, slots, comparisons, _policy_note(policy_changed)), *_metric_notes(cells)),
+        range=range_sentence(cells, policy.primary_metric),
+        limits=limits(evaluation, slots, rows, cells, comparisons),
         evidence=evidence,
+        judges=judge_figures(rows, slots, policy),
+        judge_balance=judge_balance,
     )
 
 
@@ -171,28 +190,47 @@ def _recorded(slots: Sequence[SlotEvidence]) -> str | None:
     return RECORDED if replayed == len(slots) else f"{RECORDED} ({replayed} of {len(slots)} runs)"
 
 
-def _run_lines(slots: Sequence[SlotEvidence], rows: Sequence[ItemRow]) -> tuple[RunLine, ...]:
+def _run_lines(slots: Sequence[SlotEvidence], rows: Sequence[ItemRow], policy: Policy) -> tuple[RunLine, ...]:
     by_run = rows_by_run(rows)
-    return tuple(_run_line(slot, by_run.get(slot.spec.run_id, ())) for slot in slots)
+    return tuple(_run_line(slot, by_run.get(slot.spec.run_id, ()), policy) for slot in slots)
 
 
-def _run_line(slot: SlotEvidence, rows: Sequence[ItemRow]) -> RunLine:
+def _run_line(slot: SlotEvidence, rows: Sequence[ItemRow], policy: Policy) -> RunLine:
     states = [row.state for row in rows]
-    counts = [states.count("complete"), states.count("failed"), states.count("owed")]
-    return RunLine(slot.spec.run_id, slot.state, len(states), *counts)
+    return RunLine(
+        run_id=slot.spec.run_id,
+        cell=cell_of(rows[0]) if rows else None,
+        state=slot.state,
+        planned=len(states),
+        complete=states.count("complete"),
+        failed=states.count("failed"),
+        owed=states.count("owed"),
+        primary=measure(rows, policy, policy.primary_metric),
+    )
 
 
 def _policy_note(change: str | None) -> str | None:
     return None if change is None else f"policy changed after the evidence existed (was, now): {change}"
 
 
-def _notes(rows: Sequence[ItemRow], slots: Sequence[SlotEvidence], policy_changed: str | None) -> list[str]:
+def _notes(
+    rows: Sequence[ItemRow],
+    slots: Sequence[SlotEvidence],
+    comparisons: Sequence[Comparison],
+    policy_changed: str | None,
+) -> list[str]:
     notes = [
-        "Figures pool all items of a row of the table (micro average). Failed and owed items count as 0 "
-        "in every rate and mean over planned items.",
-        "Intervals are 95 %, with the repetitions of an item kept together: Wilson for rates and scores of "
-        "0 and 1, Student t for other means. Comparisons are not adjusted for their number.",
+        "Each row of the tables pools all items and repetitions of its model x arm (micro average); n stands beside "
+        "every figure. Failed and owed items count as 0 in every rate and mean over planned items.",
+        "Intervals are 95 %, each for itself, with the repetitions of an item kept together: Wilson for rates and for "
+        "scores between 0 and 1, Student t for other means, Tango for paired differences (docs/statistics.md).",
     ]
+    tested = sum(one.adjusted_p is not None for one in comparisons)
+    if tested:
+        notes.append(
+            "p-values are two-sided, by the signs of the items' differences or Student's paired t"
+            + (f", adjusted for the {tested} comparisons of this report (Holm 1979)." if tested > 1 else ".")
+        )
     if policy_changed:
         notes.append(policy_changed)
     drifted = sum(slot.state is SlotState.DRIFTED for slot in slots)

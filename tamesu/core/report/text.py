@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import re
-import unicodedata
 from collections.abc import Iterable, Sequence
 
-_BIDI = frozenset("\u061c\u200e\u200f\u202a\u202b\u202c\u202d\u202e\u2066\u2067\u2068\u2069")
+# control characters and line ends of every kind; what turns the order of reading, or cannot be written at all
+_CONTROLS = re.compile("[\x00-\x1f\x7f-\x9f\u2028\u2029]")
+_HARMFUL = re.compile("[\u061c\u200e\u200f\u202a-\u202e\u2066-\u2069\ud800-\udfff]")
 _MARKUP = re.compile(r"[\\`*\[\]|~$]|(?<![^\W_])_|_(?![^\W_])")
 _LINE_START = re.compile(r"^(#{1,6}|[-+=]+|\d+[.)])(?=\s|$)")
 LONGEST = 400
@@ -17,7 +18,13 @@ def clean(text: str) -> str:
 
     Control characters and line ends become spaces; surrogates and direction overrides U+FFFD.
     """
-    return "".join(map(_clean_character, text))
+    return _HARMFUL.sub("\ufffd", _CONTROLS.sub(" ", text))
+
+
+def clean_lines(text: str) -> str:
+    """Return text of several lines, each as `clean` leaves it, tabs expanded."""
+    lines = text.replace("\r\n", "\n").replace("\r", "\n").split("\n")
+    return "\n".join(clean(line.expandtabs(4)) for line in lines)
 
 
 def markdown(text: str) -> str:
@@ -36,9 +43,3 @@ def table(header: Sequence[str], rows: Iterable[Sequence[str]], numeric: Iterabl
     rule = ["---:" if index in right else "---" for index in range(len(header))]
     lines = [[markdown(text) for text in header], rule, *([markdown(text) for text in row] for row in rows)]
     return "\n".join(f"| {' | '.join(line)} |" for line in lines) + "\n"
-
-
-def _clean_character(character: str) -> str:
-    if character in _BIDI or unicodedata.category(character) == "Cs":
-        return "\ufffd"
-    return " " if unicodedata.category(character) in {"Cc", "Zl", "Zp"} else character

@@ -43,7 +43,8 @@ class ReplayedCalls:
         latency_ms = round(1000 * turn.latency_seconds)
         if turn.error is not None:
             return Called(None, None, None, latency_ms, Fault("ProviderUnavailable", turn.error), passing=True)
-        return Called(turn.text, turn.stop_reason, _usage(turn.usage), latency_ms)
+        usage = _usage(turn.usage)
+        return Called(turn.text, turn.stop_reason, usage, latency_ms, unaccounted=int(usage is None))
 
     def _turn(self, wanted: RecordedCall) -> RecordedTurn | None:
         answer = self._recordings.answer(wanted.item, wanted.cell)

@@ -42,10 +42,12 @@ class Series:
 
 
 def judgment_path(run: RunPaths, series: Series, number: int) -> Path:
+    """Return where a verdict is recorded."""
     return run.judgments(series.item) / f"{series.stem}--{number:04d}.yml"
 
 
 def failure_path(run: RunPaths, series: Series, number: int) -> Path:
+    """Return where a call without a verdict is recorded."""
     return run.judgment_failures(series.item) / f"{series.stem}--{number:04d}.yml"
 
 

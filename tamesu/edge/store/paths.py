@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -48,6 +49,10 @@ class RunPaths:
     def reviews(self, name: str) -> Path:
         """What people said of an item, one immutable record each."""
         return self.items / name / "reviews"
+
+    def review(self, name: str, reviewer: str, time: str) -> Path:
+        """One review; `time` is the UTC time of the record, ISO 8601."""
+        return self.reviews(name) / f"{reviewer}--{re.sub(r'[^0-9TZ]', '', time)}.yml"
 
     def judgments(self, name: str) -> Path:
         """What judging models said of an item, one immutable record each."""
@@ -134,6 +139,9 @@ class EvalPaths:
         """What the names in review packs stand for; never part of a pack."""
         return self.folder / "review" / "keys"
 
+    def review_key(self, pack: str) -> Path:
+        return self.review_keys / f"{pack}.yml"
+
     @property
     def closing(self) -> Path:
         return self.folder / "closing.yml"
@@ -168,6 +176,19 @@ class EvalPaths:
     @property
     def runs_csv(self) -> Path:
         return self.tables / "runs.csv"
+
+    @property
+    def items_parquet(self) -> Path:
+        return self.tables / "items.parquet"
+
+    @property
+    def runs_parquet(self) -> Path:
+        return self.tables / "runs.parquet"
+
+    @property
+    def table_files(self) -> tuple[Path, ...]:
+        """Both tables in both forms."""
+        return (self.items_csv, self.runs_csv, self.items_parquet, self.runs_parquet)
 
     @property
     def tables_evidence(self) -> Path:
@@ -209,6 +230,19 @@ class Project:
         """The self-contained result page of an eval."""
         return self.root / "build" / ref.case / ref.experiment / f"{ref.eval}.html"
 
+    def review_packs(self, ref: EvalRef) -> Path:
+        """Where packs for reviewers are written; everything that leaves the project is below it."""
+        return self.root / "build" / "review" / ref.case / ref.experiment / ref.eval
+
+    def case_page(self, case: str) -> Path:
+        """The self-contained page of a case, with all of its evals."""
+        return self.root / "build" / case / "index.html"
+
+    @property
+    def thumbnails(self) -> Path:
+        """Small pictures by the digest of the artifact that they show."""
+        return self.state / "cache" / "thumbnails"
+
     @property
     def config(self) -> Path:
         return self.root / "config" / "config.yaml"
@@ -230,6 +264,10 @@ class Project:
     @property
     def receipts(self) -> Path:
         return self.state / "receipts"
+
+    def review_lock(self, ref: EvalRef) -> Path:
+        """Held while packs of an eval are made or answers to them are imported."""
+        return self.lock(f"review--{ref.case}--{ref.experiment}--{ref.eval}")
 
     def lock(self, name: str) -> Path:
         return self.state / "locks" / f"{name}.lock"

@@ -17,6 +17,7 @@ from tamesu.edge.backends.inspect.models import attempt_models
 from tamesu.edge.backends.inspect.provider_state import import_no_idle_client
 from tamesu.edge.backends.inspect.sandbox_option import chosen_sandbox
 from tamesu.edge.backends.inspect.settings import limit_fields, log_metadata
+from tamesu.edge.backends.inspect.task_origin import search_no_package_for_copied_tasks
 from tamesu.edge.backends.inspect.tasks import bind_scorers, load_task, message_limit
 from tamesu.edge.backends.protocol import AttemptRequest
 from tamesu.edge.credentials import without_secrets
@@ -47,6 +48,7 @@ def _fault(request: AttemptRequest, name: str, text: str) -> Fault:
 
 def _evaluate(request: AttemptRequest) -> None:
     import_no_idle_client()
+    search_no_package_for_copied_tasks()
     spec, paths = request.spec, request.paths
     dataset = paths.attempt_dataset(request.attempt)
     task = load_task(spec, paths.sources, dataset)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import logging
 import time
 from base64 import b64encode
 from collections.abc import Iterator, Sequence
@@ -68,6 +69,8 @@ class InspectCaller:
 
     def __init__(self, spec: RunSpec, access: Access, wire: Path, session: int, role: str | None) -> None:
         wire.parent.mkdir(parents=True, exist_ok=True)
+        # outside of an evaluation Inspect misses what it registers there, and says so at every call
+        logging.getLogger("inspect_ai").setLevel(logging.ERROR)
         self._spec = spec
         self._access = access
         self._wire = _Heard(wire, session)

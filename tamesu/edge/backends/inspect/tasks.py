@@ -22,13 +22,14 @@ from tamesu.base.errors import Refused, UsageError, meant
 from tamesu.base.model.plan import RunSpec
 from tamesu.inspect_support import bound_staging
 
+MODULE_PREFIX = "tamesu_task_"  # of copied files in sys.modules
 _OWNED_BY_MANIFEST = ("cost_limit", "time_limit", "token_limit", "working_limit", "turn_limit")
 
 
 @functools.cache
 def _load(file: Path, root: Path) -> ModuleType:
     """Import the copied module once per process; a process serves one source digest only."""
-    name = f"tamesu_task_{digest(str(file))[:12]}"
+    name = f"{MODULE_PREFIX}{digest(str(file))[:12]}"
     spec = importlib.util.spec_from_file_location(name, file)
     if spec is None or spec.loader is None:
         raise UsageError(f"{file.name}: is not a Python module; name one in execution.file")

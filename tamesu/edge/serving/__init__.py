@@ -1,0 +1,1 @@
+"""Serves pages to a browser on this machine."""
