@@ -59,8 +59,8 @@ class Called:
 
     `text` is the reply as it came, None without one. `fault` says why no reply is here; `passing` that another time
     there may be one. `drift` are lines about requests that were sent otherwise than declared, or served by another
-    model. `unaccounted` counts requests that may be billed and of which nothing tells the cost. `no_content` says that the
-    message of the reply had no content at all; `usage_problem` is a line about token counts that cannot be.
+    model. `unaccounted` counts requests that may be billed and of which nothing tells the cost. `no_content` says that
+    the message of the reply had no content at all; `usage_problem` is a line about token counts that cannot be.
     """
 
     text: str | None

@@ -29,7 +29,7 @@ class Output:
 
 
 def outputs_of(spec: RunSpec, called: Called) -> tuple[Output, ...]:
-    """Return the files of a reply: a text as it came and, where it is JSON, the value it is; none without a reply."""
+    """Return the files of a reply, none without one: a text as it came and, where it is JSON, the value it is."""
     if called.text is None:
         return ()
     return text_outputs(called.text)
