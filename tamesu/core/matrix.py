@@ -23,6 +23,7 @@ from tamesu.core.identity import (
     scoring_map,
 )
 from tamesu.core.pricing import largest_call_usd, largest_prompt_bytes
+from tamesu.core.response_schema import with_schema
 from tamesu.core.routes import canonical_provider, find_route
 from tamesu.core.tasks import built_in_checks, required_scorers, task_artifacts
 
@@ -269,6 +270,8 @@ def _run(shared: _Shared, entry: ModelEntry, arm: Arm, repetition: int, asked: _
     identity = make_identity(generation, shared.scoring, shared.judgement, shared.content)
     price = shared.setting.facts(entry.provider, entry.model).price
     cap = shared.setting.endpoint(entry.provider).max_connections
+    if built_in_checks(evaluation.task):
+        parameters = with_schema(entry.provider, parameters, "output", evaluation.output_schema)
     return RunSpec(
         ref=evaluation.ref,
         run_id=run_id(entry.model, arm.id, repetition, identity),

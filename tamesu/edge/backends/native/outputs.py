@@ -8,7 +8,6 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from tamesu.base.canonical import Json
-from tamesu.base.model.plan import RunSpec
 from tamesu.core.checks.reply import parse_reply
 from tamesu.core.tasks import OUTPUT, PARSED
 from tamesu.edge.backends.calls import Called
@@ -28,7 +27,7 @@ class Output:
     content: bytes
 
 
-def outputs_of(spec: RunSpec, called: Called) -> tuple[Output, ...]:
+def outputs_of(called: Called) -> tuple[Output, ...]:
     """Return the files of a reply, none without one: a text as it came and, where it is JSON, the value it is."""
     if called.text is None:
         return ()
