@@ -12,10 +12,12 @@ from tamesu.base.model.evidence import ItemResult, ScoreRecord
 from tamesu.base.model.manifest import OutputSchema, Policy
 from tamesu.base.model.plan import RunSpec
 from tamesu.core.checks.built_in import built_in_scores
+from tamesu.core.checks.fields import schema_fields
 from tamesu.core.metrics import find_metric, measure
 from tamesu.core.metrics.structured import Confusion, confusion
+from tamesu.core.report.evaluation import evaluation_markdown
 from tamesu.core.rows import ItemRow, SlotEvidence, build_rows
-from tests.factories import POLICY, make_failure, make_result, make_slot, make_spec
+from tests.factories import POLICY, make_failure, make_result, make_slot, make_spec, make_summary
 
 SCHEMA = OutputSchema(
     None,
@@ -88,3 +90,17 @@ def test_enums_are_confused_where_the_table_says() -> None:
         actual=("billing", "technical", "(no such field)", "sales"),
         counts=((1, 1, 0, 0), (0, 0, 1, 1)),
     )
+
+
+def test_the_report_shows_where_enums_were_confused() -> None:
+    text = evaluation_markdown(replace(make_summary([slot()]), enums=schema_fields(SCHEMA)[:1]))
+    section = text.partition("## Fields")[2].partition("\n## ")[0]
+    assert section.splitlines()[4:] == [
+        "### queue: openai/model-a · plain",
+        "",
+        "| expected | billing | technical | (no such field) | sales |",
+        "| --- | ---: | ---: | ---: | ---: |",
+        "| billing | 1 | 1 | 0 | 0 |",
+        "| technical | 0 | 0 | 1 | 1 |",
+    ]
+    assert "## Fields" not in evaluation_markdown(make_summary([slot()]))
