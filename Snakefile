@@ -12,6 +12,7 @@ include: "rules/ingest.smk"
 include: "rules/judge.smk"
 include: "rules/metrics.smk"
 include: "rules/report.smk"
+include: "rules/review.smk"
 include: "rules/present.smk"
 
 

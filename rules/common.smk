@@ -20,6 +20,7 @@ collect_seldom()
 EVAL = "cases/{case}/experiments/{experiment}/evals/{eval}"
 RUN = f"{EVAL}/runs/{{run}}"
 PAGE = "build/{case}/{experiment}/{eval}.html"
+REVIEW = "build/review/{case}/{experiment}/{eval}/{reviewer}"
 CASE_PAGE = "build/{case}/index.html"
 # safe path: a json.py in the project is no module of ours
 TAMESU = f"PYTHONSAFEPATH=1 {shlex.quote(sys.executable)} -m tamesu"

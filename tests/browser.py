@@ -1,7 +1,7 @@
 """A real headless Chromium, driven over its DevTools protocol: open a page, evaluate, press keys, take a picture.
 
-`with browser() as tab:` starts one in a folder of its own and ends it, by its process ID, with the block. Nothing it opens
-may reach the network: its only proxy is a closed port.
+`with browser() as tab:` starts one in a folder of its own and ends it, by its process ID, with the block. Nothing that
+it opens may reach the network: its only proxy is a closed port.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ from typing import Any
 
 from websockets.sync.client import ClientConnection, connect
 
-CHROMIUM = "/usr/bin/chromium"
+CHROMIUM = shutil.which("chromium") or "/usr/bin/chromium"
 FLAGS = (
     "--headless",
     "--no-sandbox",
@@ -123,6 +123,7 @@ class Tab:
         """Set the size of the window in CSS pixels and the colour scheme that the user prefers."""
         size = {"width": width, "height": height, "deviceScaleFactor": 1, "mobile": False}
         self.call("Emulation.setDeviceMetricsOverride", **size)
+        self.call("Emulation.setScrollbarsHidden", hidden=True)
         scheme = {"name": "prefers-color-scheme", "value": "dark" if dark else "light"}
         self.call("Emulation.setEmulatedMedia", features=[scheme])
 

@@ -15,7 +15,7 @@ from typing import Any
 import yaml
 
 from tests import live
-from tests.projects import EVAL, EXAMPLE, EXPERIMENT, ITEMS, Done, ShapesProject, banked
+from tests.projects import EVAL, EXAMPLE, EXPERIMENT, ITEMS, Done, ShapesProject, banked, fresh
 
 VERDICTS = EXPERIMENT / "recordings/verdicts.jsonl"
 OUTPUTS = 22  # two of the 24 recorded answers draw nothing
@@ -144,10 +144,23 @@ def live_judge(provider: str = "openai-api/local", model: str = "critic-1", **ch
     return {**judge, "rubric": "../../rubrics/drawing.yml", **changes}
 
 
-def lively(target: Path, url: str, *judges: Mapping[str, Any], budget: float = 50.0, **defaults: Any) -> JudgedProject:
-    """Return a banked project whose judges are live at `url`."""
+def _run_with(target: Path, settings: str) -> Path:
+    project = fresh(target, items=ITEMS[:1])
+    project.edit_eval("  timeout_seconds: 30\n  retries: 0\n", f"  {settings}\n")
+    done = project.tamesu("run")
+    assert done.code == 0, done.err
+    return project.root
+
+
+def lively(
+    target: Path, url: str, *judges: Mapping[str, Any], budget: float = 50.0, run_with: str = "", **defaults: Any
+) -> JudgedProject:
+    """Return a banked project whose judges are live at `url`.
+
+    Settings that runs depend on as well stand in `run_with` (instead of `retries: 0`), and a run is made with them.
+    """
     judges = judges or (live_judge(),)
-    root = banked(target).root
+    root = _run_with(target, run_with) if run_with else banked(target).root
     key = f"canary-{secrets.token_hex(16)}"
     env = live.environment(url, [judge["provider"] for judge in judges], key)
     project = JudgedProject(root, env, key)

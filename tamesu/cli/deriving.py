@@ -56,7 +56,8 @@ def complete(plan_file: Path) -> None:
             reasons += [f"{one.name}: {slot_line(slot)}" for slot in planned.plan.incomplete]
         judging = plan_judges(project, planned, cache).plan
         if judging.paid:
-            reasons.append(payment_line(planned.evaluation.ref, judging))
+            blocked = next(iter(judging.blockers), None)
+            reasons.append(payment_line(planned.evaluation.ref, judging) if blocked is None else str(blocked))
     for reason in reasons:
         warn(reason)
     if reasons:

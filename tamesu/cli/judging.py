@@ -9,7 +9,7 @@ from pathlib import Path
 
 import click
 
-from tamesu.base.errors import Refused, UsageError
+from tamesu.base.errors import Refused, RunHeld, UsageError
 from tamesu.base.model.judging import JudgeStanding
 from tamesu.base.model.manifest import EvalRef
 from tamesu.cli.config_dir import config_dir_option
@@ -131,14 +131,7 @@ def _show_owed(project: Project, refs: Sequence[EvalRef], choice: Choice, payer:
 
 
 def _outcome(one: JudgedEval) -> dict[str, object]:
-    tallies = {name: {**_plain(tally)} for name, tally in one.tallies.items()}
-    return {"eval": str(one.ref), "signal": one.signal, "asked": tallies, "judging": one.after}
-
-
-def _plain(tally: object) -> dict[str, object]:
-    from dataclasses import asdict
-
-    return asdict(tally)  # type: ignore[call-overload,no-any-return]
+    return {"eval": str(one.ref), "signal": one.signal, "asked": dict(one.tallies), "judging": one.after}
 
 
 def _show_outcome(one: JudgedEval) -> None:
@@ -176,7 +169,7 @@ def judging(name: str, plan_file: Path, receipt: Path) -> None:
         payer = Payer(plan.invocation, None if free_only else plan.judge_pay_usd)
         try:
             done = judge_eval(project, ref, Choice(free_only=free_only), payer, say)
-        except Refused as error:
+        except (Refused, RunHeld) as error:
             warn(str(error))
             continue
         if done.signal:

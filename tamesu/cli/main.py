@@ -26,6 +26,7 @@ COMMANDS = {
     "compare": "comparing",
     "judge": "judging",
     "report": "deriving",
+    "review": "reviewing",
     "present": "presenting",
     "resume": "running",
     "rescore": "rescoring",

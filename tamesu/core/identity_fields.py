@@ -185,6 +185,17 @@ UNTRUSTED_ORIGIN_FIELDS = {
     "unpacked_at": N,
 }
 
+# What reviewers answer is evidence of its own; it changes no run.
+RESPONSES_FIELDS = {
+    "schema_version": N,
+    "pack": N,
+    "reviews[].entry": N,
+    "reviews[].answers.*.passed": N,
+    "reviews[].answers.*.reason": N,
+    "reviews[].answers.*.note": N,
+    "reviews[].note": N,
+}
+
 FIELDS: dict[str, dict[str, Part]] = {
     "case": CASE_FIELDS,
     "dataset": DATASET_FIELDS,
@@ -194,4 +205,5 @@ FIELDS: dict[str, dict[str, Part]] = {
     "models": MODELS_FIELDS,
     "image-lock": IMAGE_LOCK_FIELDS,
     "untrusted-origin": UNTRUSTED_ORIGIN_FIELDS,
+    "responses": RESPONSES_FIELDS,
 }

@@ -48,7 +48,7 @@ class ImageVerdict:
         return self.reason is None
 
 
-class _Unfit(Exception):
+class UnfitImage(Exception):
     """Carries the reason for which an image is refused."""
 
 
@@ -61,12 +61,12 @@ def inspect_image(content: bytes, media_type: str) -> ImageVerdict:
     if kind != "image":
         return ImageVerdict(NOT_AN_IMAGE)
     try:
-        with _open(content) as image:
+        with open_bounded(content) as image:
             if subtype not in _SUBTYPES[image.format or ""]:
                 return ImageVerdict(MEDIA_TYPE_MISMATCH)
         with _decoded(content) as image:
             return ImageVerdict(None, image.width, image.height)
-    except _Unfit as unfit:
+    except UnfitImage as unfit:
         return ImageVerdict(str(unfit))
     except Exception:  # decoders meet hostile bytes with every kind of exception
         return ImageVerdict(UNDECODABLE_IMAGE)
@@ -84,37 +84,38 @@ def thumbnail(content: bytes, side: int) -> bytes | None:
         return None
 
 
-def _open(content: bytes) -> Image.Image:
-    """Read the header only; raises _Unfit for sizes that must not be decoded."""
+def open_bounded(content: bytes) -> Image.Image:
+    """Read the header only. Raises UnfitImage for sizes that must not be decoded."""
     if _webp_pixels(content) > MAX_PIXELS:
         # Pillow allocates a whole WebP canvas while it opens the file.
-        raise _Unfit(IMAGE_TOO_LARGE)
+        raise UnfitImage(IMAGE_TOO_LARGE)
     try:
         with warnings.catch_warnings():
             warnings.simplefilter("ignore", Image.DecompressionBombWarning)
             image = Image.open(io.BytesIO(content), formats=_FORMATS)
     except Image.DecompressionBombError:
-        raise _Unfit(IMAGE_TOO_LARGE) from None
+        raise UnfitImage(IMAGE_TOO_LARGE) from None
     if image.width * image.height > MAX_PIXELS or _tile_pixels(image) > MAX_PIXELS:
-        raise _Unfit(IMAGE_TOO_LARGE)
+        raise UnfitImage(IMAGE_TOO_LARGE)
     return image
 
 
 def _decoded(content: bytes, side: int | None = None) -> Image.Image:
     """Decode a single frame; a JPEG that is only wanted small is decoded small."""
-    if _has_more_frames(_open(content)):
-        raise _Unfit(ANIMATED_IMAGE)
+    if has_more_frames(open_bounded(content)):
+        raise UnfitImage(ANIMATED_IMAGE)
     # The search for a second frame moves the reader, so the picture is decoded from a fresh one.
-    image = _open(content)
+    image = open_bounded(content)
     if side is not None:
         image.draft(None, (side, side))
     image.load()
     if image.width < 1 or image.height < 1:
-        raise _Unfit(UNDECODABLE_IMAGE)
+        raise UnfitImage(UNDECODABLE_IMAGE)
     return image
 
 
-def _has_more_frames(image: Image.Image) -> bool:
+def has_more_frames(image: Image.Image) -> bool:
+    """Whether there is a second picture; looking for it moves the reader of a TIFF."""
     if image.format != "TIFF":
         return bool(getattr(image, "is_animated", False))
     try:

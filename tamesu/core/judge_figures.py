@@ -10,28 +10,8 @@ from typing import Literal
 
 from tamesu.base.model.judgement import JudgeCall
 from tamesu.base.model.manifest import ModelJudge, Policy
+from tamesu.core.agreement import Agreement, agreement
 from tamesu.core.rows import ItemRow, SlotEvidence
-
-
-@dataclass(frozen=True, slots=True)
-class Pair:
-    """One item that both a judge and people have a verdict on."""
-
-    judge: bool
-    human: bool
-
-
-@dataclass(frozen=True, slots=True)
-class JudgeAgreement:
-    """How often a judge and people say the same: on `n` items with both verdicts.
-
-    `raw` is the share of equal ones, `kappa` what is left of it beyond chance; None where it is not known.
-    """
-
-    n: int
-    equal: int
-    raw: float | None
-    kappa: float | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -57,7 +37,7 @@ class JudgeFigures:
     failures: Mapping[str, int]
     spent_usd: float
     lost_usd: float
-    agreement: JudgeAgreement
+    agreement: Agreement
 
 
 def judge_figures(rows: Sequence[ItemRow], slots: Sequence[SlotEvidence], policy: Policy) -> tuple[JudgeFigures, ...]:
@@ -89,23 +69,11 @@ def _figures(rows: Sequence[ItemRow], slots: Sequence[SlotEvidence], judge: Mode
     )
 
 
-def verdict_pairs(rows: Sequence[ItemRow], judge: str) -> tuple[Pair, ...]:
-    """Return the verdicts of a judge and of people on the items that have both."""
+def agreement_with_people(rows: Sequence[ItemRow], judge: str) -> Agreement:
+    """Return how far a judge and people agree on the items that have both verdicts."""
     both = ((row.judge(judge), row.human_pass) for row in rows)
-    return tuple(
-        Pair(verdict.passed, human)
+    return agreement(
+        (verdict.passed, human)
         for verdict, human in both
         if verdict is not None and verdict.passed is not None and human is not None
     )
-
-
-def agreement_with_people(rows: Sequence[ItemRow], judge: str) -> JudgeAgreement:
-    """Return how often a judge says what people say."""
-    pairs = verdict_pairs(rows, judge)
-    equal = sum(pair.judge is pair.human for pair in pairs)
-    return JudgeAgreement(len(pairs), equal, equal / len(pairs) if pairs else None, kappa_of(pairs))
-
-
-def kappa_of(pairs: Sequence[Pair]) -> float | None:  # noqa: ARG001
-    """Return Cohen's kappa of verdict pairs: the one place that asks for it; None while nothing computes it."""
-    return None

@@ -58,8 +58,10 @@ def _sent(judge: ModelJudge) -> dict[str, Json]:
 
 def _has_schemas(provider: str) -> bool:
     protocol = protocol_of(provider)
-    # on Bedrock it depends on the model
-    return protocol not in {None, Protocol.RECORDED, Protocol.CONVERSE} and bool(travel(protocol, SCHEMA).names)
+    # on Bedrock it depends on the model; xAI's client reads the reply itself, and what it cannot read is lost
+    return protocol not in {None, Protocol.RECORDED, Protocol.CONVERSE, Protocol.GRPC} and bool(
+        travel(protocol, SCHEMA).names
+    )
 
 
 def judge_call_usd(model: RoleRun, text_bytes: int, images: int) -> float | None:

@@ -56,17 +56,21 @@ class Cluster:
 def estimate_mean(observations: Sequence[Observation]) -> Estimate:
     """Return the pooled mean of scores or rates with an interval clustered by item.
 
-    Values between 0 and 1 get Wilson's interval with an effective size, others a Student t interval. There is
-    none for fewer than two items, or when values that are not all 0 or 1 do not vary between items.
+    Rates get Wilson's interval, where items were repeated with an effective size; other values between 0 and 1 the
+    same with their own spread, any others a Student t interval. There is none for fewer than two items, or when
+    values that are not all 0 or 1 do not vary between items.
     """
     values = {observation.value for observation in observations}
     clusters = tuple(clusters_of(observations).values())
     if len(clusters) < 2 or not all(0 <= value <= 1 for value in values):
         return estimate_quantity(observations)
     if values <= {0.0, 1.0}:
-        rate = fsum(observation.value for observation in observations) / len(observations)
+        n = len(observations)
+        rate = fsum(observation.value for observation in observations) / n
+        if n == len(clusters):
+            return Estimate(rate, n, n, wilson(rate, n))
         size = _effective_size(rate, _clustered_error(rate, clusters), clusters)
-        return Estimate(rate, len(observations), len(clusters), rate_interval(rate, size, len(clusters)))
+        return Estimate(rate, n, len(clusters), repeated_rate_interval(rate, size, len(clusters)))
     estimate = estimate_quantity(observations)
     if estimate.value is None or estimate.interval is None:
         return estimate
@@ -104,13 +108,12 @@ def wilson(rate: float, size: float, quantile: float | None = None) -> Interval:
     return Interval(min(rate, max(0.0, centre - half)), max(rate, min(1.0, centre + half)))
 
 
-def rate_interval(rate: float, size: float, items: int) -> Interval:
-    """Return the interval of a rate of 0s and 1s seen in `size` effective trials of `items` (2 or more).
+def repeated_rate_interval(rate: float, size: float, items: int) -> Interval:
+    """Return the interval of a rate of repeated trials, worth `size` independent ones, of `items` (2 or more).
 
-    Wilson's interval with the Student quantile for the degrees of freedom of the items. Where at most four
-    successes (or failures) were seen its end next to 0 (or 1) is the one of a Poisson count, if that is wider:
-    Wilson's own covers as little as 84 % there (Brown, Cai & DasGupta 2001, Statistical Science 16, 101-133,
-    who do so up to three).
+    Wilson's interval with the Student quantile for the degrees of freedom of the items, since the effective size is
+    an estimate. Where at most four successes (or failures) were seen its end next to 0 (or 1) is the one of a Poisson
+    count, if that is wider (Brown, Cai & DasGupta 2001, Statistical Science 16, 101-133, who do so up to three).
     """
     interval = wilson(rate, size, student_quantile(items - 1))
     low, high = _rare_bound(rate * size) / size, 1 - _rare_bound((1 - rate) * size) / size

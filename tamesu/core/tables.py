@@ -153,16 +153,6 @@ def run_table(rows: Sequence[ItemRow], slots: Sequence[SlotEvidence]) -> Table:
     )
 
 
-def items_csv(rows: Sequence[ItemRow]) -> bytes:
-    """Return items.csv."""
-    return table_csv(item_table(rows))
-
-
-def runs_csv(rows: Sequence[ItemRow], slots: Sequence[SlotEvidence]) -> bytes:
-    """Return runs.csv."""
-    return table_csv(run_table(rows, slots))
-
-
 def _score_columns(scorer: str) -> tuple[Column, Column]:
     def value(row: ItemRow) -> Value:
         score = row.score(scorer)

@@ -15,6 +15,7 @@ from PIL import Image
 
 from tests.judging import OUTPUTS, JudgedProject, live_judge, lively, verdict
 from tests.servers import Asked, ModelServer, Reply, Usage
+from tests.servers.grok_server import GrokServer
 
 COST = (10 * 1.0 + 5 * 4.0) / 1e6  # a reply's tokens at the judge's price
 ROUTES = [
@@ -104,7 +105,7 @@ def test_429_is_no_verdict_and_the_next_call_of_the_command_asks_again(tmp_path:
 @pytest.mark.long
 def test_within_a_call_retries_live_in_one_layer(tmp_path: Path) -> None:
     with ModelServer(Reply(status=503, body=b'{"error": {"message": "down"}}')) as server:
-        project = lively(tmp_path / "p", server.url, retries=1, timeout_seconds=5)
+        project = lively(tmp_path / "p", server.url, run_with="timeout_seconds: 5\n  retries: 1")
         assert project.judge("--limit", "1").code == 1
         assert len(server.calls) == 2
     (found,) = project.failures()
@@ -161,6 +162,16 @@ def test_a_reply_without_usage_is_charged_at_the_bound_and_told(tmp_path: Path) 
     assert project.judge_money() == (0.0, pytest.approx(project.judge_ledger()[0]["usd"]), 0)
 
 
+def test_a_server_that_never_answers_is_lost_at_the_bound_and_asked_again(tmp_path: Path) -> None:
+    with ModelServer(Reply(silent=True)) as server:
+        project = lively(tmp_path / "p", server.url, run_with="timeout_seconds: 1\n  retries: 0")
+        assert project.judge("--limit", "1").code == 1
+    (found,) = project.failures()
+    assert found["fault"]["type"] == "ProviderUnavailable"
+    assert project.judge_money() == (0.0, pytest.approx(project.judge_ledger()[0]["usd"]), 0)
+    assert project.standing()["judges"][0]["askable"] == 8
+
+
 def test_a_judge_may_cost_less_than_its_bound_and_never_more(tmp_path: Path) -> None:
     with ModelServer(Reply(verdict(), usage=Usage(3000, 400))) as server:
         project = lively(tmp_path / "p", server.url)
@@ -192,3 +203,29 @@ def test_all_outputs_are_judged_with_bounded_concurrency(tmp_path: Path) -> None
         assert project.judge().code == 0
         assert len(server.calls) == OUTPUTS
     assert project.judge_money() == (pytest.approx(OUTPUTS * COST), 0.0, 0)
+
+
+@pytest.mark.long
+def test_where_no_http_client_can_be_watched_the_call_says_what_was_sent(tmp_path: Path) -> None:
+    with GrokServer(lambda number: verdict() if number == 1 else f"{verdict()} GRADE: I") as server:
+        project = lively(tmp_path / "p", server.url, live_judge("grok", "grok-2-1212"), concurrency=1)
+        assert project.judge("--limit", "2").code == 1
+    assert [one.max_tokens for one in server.asked] == [400, 400]
+    assert not any(one.HasField("response_format") for one in server.asked)
+    (kept,), (failed,) = project.records(), project.failures()
+    assert (kept["raw"], failed["raw"]) == (verdict(), f"{verdict()} GRADE: I")
+    assert failed["fault"]["type"] == "TrailingText"
+    assert {line["way"] for line in project.wire() if line["event"] == "sent"} == {"call"}
+    assert project.judge_money()[1:] == (0.0, 0)
+
+
+@pytest.mark.long
+def test_on_bedrock_the_form_is_asked_for_in_words(tmp_path: Path) -> None:
+    judge = live_judge("bedrock", "anthropic.claude-3-5-sonnet-20241022-v2:0")
+    with ModelServer(Reply(verdict())) as server:
+        project = lively(tmp_path / "p", server.url, judge)
+        project = replace(project, env={**project.env, "AWS_DEFAULT_REGION": "eu-central-1"})
+        assert project.judge("--limit", "1").code == 1
+        (call,) = server.calls
+    assert "exactly one JSON object" in json.dumps(call.body)
+    assert (len(project.records()), project.judge_money()) == (1, (pytest.approx(COST), 0.0, 0))

@@ -6,19 +6,21 @@ from dataclasses import replace
 
 import pytest
 
-from tamesu.base.model.evidence import Fault, Usage
+from tamesu.base.model.evidence import Balance, Fault, Usage
 from tamesu.base.model.judgement import ItemJudged, JudgmentFailure, JudgmentRecord
+from tamesu.base.model.judging import JudgeStanding
 from tamesu.base.model.manifest import FileDigest, Prompt
-from tamesu.base.model.plan import Price
+from tamesu.base.model.plan import Price, RoleRun
+from tamesu.core.judge_blockers import judge_blockers
 from tamesu.core.judge_figures import agreement_with_people, judge_figures
 from tamesu.core.judge_money import CallCost, call_cost
 from tamesu.core.judge_owed import owed_of
 from tamesu.core.metrics import measure
 from tamesu.core.report.evaluation import evaluation_markdown
 from tamesu.core.rows import SlotEvidence, build_rows
-from tamesu.core.tables import items_csv
+from tamesu.core.tables import item_table, table_csv
 from tamesu.core.votes import judge_digest
-from tests.factories import REVIEWED, RUBRIC, make_review, make_summary, scored_slot
+from tests.factories import REVIEWED, RUBRIC, make_eval, make_review, make_summary, scored_slot
 from tests.unit.test_votes import GATED, JUDGE, judgment
 
 SLOT = scored_slot({"a": 1.0})
@@ -148,7 +150,7 @@ def test_agreement_with_people_is_about_items_with_both_verdicts() -> None:
         judged[item] = replace(known, reviews=(make_review(slot, item, passed),))
     rows = build_rows([replace(slot, judged=judged)], policy)
     found = agreement_with_people(rows, "critic")
-    assert (found.n, found.equal, found.raw) == (2, 1, 0.5)
+    assert (found.n, found.agreeing, found.raw, found.kappa) == (2, 1, 0.5, None)
     assert agreement_with_people(rows[3:], "critic").raw is None
 
 
@@ -170,5 +172,16 @@ def test_the_report_labels_recorded_verdicts_and_the_table_has_a_column_per_judg
     page = evaluation_markdown(make_summary([slot], ONCE))
     assert "## Judges" in page and "replay/critic-1 (recorded)" in page and "**Recorded verdicts**: critic" in page
     assert "## Judges" not in evaluation_markdown(make_summary([scored_slot({"a": 1.0})]))
-    table = items_csv(build_rows([slot], ONCE), ["critic"]).decode().splitlines()
+    table = table_csv(item_table(build_rows([slot], ONCE), ["critic"])).decode().splitlines()
     assert [line.rpartition(",")[2] for line in table] == ['"judge:critic"', '"true"', '"false"', '""']
+
+
+def test_what_may_not_be_asked_is_told_with_what_to_do() -> None:
+    standing = JudgeStanding("critic", "gate", "vllm", "big", True, False, 3, 0, 3, 3, 0, 0.5)
+    model = RoleRun("critic", "vllm", "big", "u", None, {}, None, None, Price(0.0, 0.0, usd_per_hour=2.0), None)
+    active = make_eval(GATED)
+    found = judge_blockers(active, [standing], {"critic": model}, [], Balance(0.0, 0.0, 0.0), 0.0)
+    assert [blocker.kind for blocker in found] == ["price", "budget"]
+    assert "rented by the hour" in found[0].message
+    nothing = replace(standing, askable=0)
+    assert judge_blockers(active, [nothing], {"critic": model}, [], Balance(0.0, 0.0, 0.0), 9.0) == ()

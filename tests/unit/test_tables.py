@@ -4,17 +4,26 @@ from __future__ import annotations
 
 import csv
 import io
+from collections.abc import Sequence
 from dataclasses import replace
 
 import pandas as pd
 
 from tamesu.base.model.manifest import MechanicalCheck
 from tamesu.base.model.plan import SlotState
-from tamesu.core.rows import build_rows
-from tamesu.core.tables import ITEM_COLUMNS, RUN_COLUMNS, items_csv, runs_csv
+from tamesu.core.rows import ItemRow, SlotEvidence, build_rows
+from tamesu.core.tables import ITEM_COLUMNS, RUN_COLUMNS, item_table, run_table, table_csv
 from tests.factories import POLICY, make_failure, make_result, make_slot, make_spec, scored_slot
 
 IDS = ["007", "12e3", "NA", "null", "True", "1.10", "a,b", 'say "x"', "two\nlines", "café", "-1"]
+
+
+def items_csv(rows: Sequence[ItemRow]) -> bytes:
+    return table_csv(item_table(rows))
+
+
+def runs_csv(rows: Sequence[ItemRow], slots: Sequence[SlotEvidence]) -> bytes:
+    return table_csv(run_table(rows, slots))
 
 
 def test_c42_ids_stay_text_in_csv_and_pandas() -> None:

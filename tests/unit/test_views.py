@@ -220,8 +220,8 @@ def test_c01_counts_stand_beside_both_figures() -> None:
     scores = {f"i{n}": 1.0 if n < 6 else 0.0 if n < 8 else None for n in range(10)}
     for view in views(make_summary([scored_slot(scores)])):
         plain = re.sub(r"<[^>]+>|\s+", " ", view).replace("\\", "")
-        assert re.search(r"0\.600 +\[0\.279, 0\.863\] +\(?n ?= ?10", plain)
-        assert re.search(r"0\.750 +\[0\.351, 0\.956\] +\(?n ?= ?8", plain)
+        assert re.search(r"0\.600 +\[0\.313, 0\.832\] +\(?n ?= ?10", plain)
+        assert re.search(r"0\.750 +\[0\.409, 0\.929\] +\(?n ?= ?8", plain)
         assert "| 10 | 8 | 2 | 0 |" in plain or re.search(r"10 10 items × 1 +8 +2 +0", plain)
 
 

@@ -11,7 +11,7 @@ from tests.judging import CALL_USD, OUTPUTS, JudgedProject, priced, record, reco
 from tests.projects import EVAL, ITEMS, fresh
 from tests.workflow.situations import VIEWS, derived, evidence, lines_about
 
-JUDGED = {"judge": 1, "ingested": 1, **VIEWS, "tamesu": 1}
+JUDGED = {"judge": 1, "ingested": 1, **VIEWS}
 
 
 def verdicts(project: JudgedProject) -> list[str]:

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
-from tamesu.core.judge_figures import JudgeAgreement, JudgeFigures
-from tamesu.core.report.figures import usd
+from tamesu.core.agreement import Agreement
+from tamesu.core.judge_figures import JudgeFigures
+from tamesu.core.report.figures import spread, usd
 from tamesu.core.report.summary import EvalSummary, money_line
 from tamesu.core.report.text import markdown, table
 
@@ -43,9 +44,12 @@ def judge_row(one: JudgeFigures) -> tuple[str, ...]:
     )
 
 
-def agreement_text(agreement: JudgeAgreement) -> str:
-    """Return agreement with people in words, with its n."""
-    if agreement.raw is None:
+def agreement_text(found: Agreement) -> str:
+    """Return agreement in words: how many of how many, Cohen's kappa with its interval, or why there is none."""
+    if found.raw is None:
         return "no item with both"
-    kappa = "" if agreement.kappa is None else f", kappa {agreement.kappa:.2f}"
-    return f"{agreement.equal} of {agreement.n} ({agreement.raw:.0%}{kappa})"
+    text = f"{found.agreeing} of {found.n} ({found.raw:.0%})"
+    if found.kappa is None:
+        return f"{text}; kappa not known: {found.reason}"
+    interval = f" {spread(found.interval, 'score')}" if found.interval else f" ({found.reason})"
+    return f"{text}; kappa {found.kappa:.2f}{interval}"

@@ -40,6 +40,7 @@ class DocumentKind(enum.StrEnum):
     MODELS = "models"
     IMAGE_LOCK = "image-lock"
     UNTRUSTED_ORIGIN = "untrusted-origin"
+    RESPONSES = "responses"
 
 
 def validate(document: Document, kind: DocumentKind) -> tuple[Finding, ...]:

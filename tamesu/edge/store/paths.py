@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -48,6 +49,10 @@ class RunPaths:
     def reviews(self, name: str) -> Path:
         """What people said of an item, one immutable record each."""
         return self.items / name / "reviews"
+
+    def review(self, name: str, reviewer: str, time: str) -> Path:
+        """One review; `time` is the UTC time of the record, ISO 8601."""
+        return self.reviews(name) / f"{reviewer}--{re.sub(r'[^0-9TZ]', '', time)}.yml"
 
     def judgments(self, name: str) -> Path:
         """What judging models said of an item, one immutable record each."""
@@ -129,6 +134,9 @@ class EvalPaths:
     def review_keys(self) -> Path:
         """What the names in review packs stand for; never part of a pack."""
         return self.folder / "review" / "keys"
+
+    def review_key(self, pack: str) -> Path:
+        return self.review_keys / f"{pack}.yml"
 
     @property
     def closing(self) -> Path:
@@ -218,6 +226,10 @@ class Project:
         """The self-contained result page of an eval."""
         return self.root / "build" / ref.case / ref.experiment / f"{ref.eval}.html"
 
+    def review_packs(self, ref: EvalRef) -> Path:
+        """Where packs for reviewers are written; everything that leaves the project is below it."""
+        return self.root / "build" / "review" / ref.case / ref.experiment / ref.eval
+
     def case_page(self, case: str) -> Path:
         """The self-contained page of a case, with all of its evals."""
         return self.root / "build" / case / "index.html"
@@ -248,6 +260,10 @@ class Project:
     @property
     def receipts(self) -> Path:
         return self.state / "receipts"
+
+    def review_lock(self, ref: EvalRef) -> Path:
+        """Held while packs of an eval are made or answers to them are imported."""
+        return self.lock(f"review--{ref.case}--{ref.experiment}--{ref.eval}")
 
     def lock(self, name: str) -> Path:
         return self.state / "locks" / f"{name}.lock"
