@@ -15,7 +15,7 @@ from tamesu.base.model.evidence import LedgerEntry
 from tamesu.base.model.judging import JudgePlan
 from tamesu.base.model.manifest import EvalRef
 from tamesu.base.model.plan import RunSpec
-from tamesu.core.judge_models import judge_run
+from tamesu.core.judging.models import judge_run
 from tamesu.core.ledger import open_reservations
 from tamesu.core.planning import Grouping, Retries
 from tamesu.edge.backends.calls import Caller, open_caller

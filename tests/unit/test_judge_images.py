@@ -8,7 +8,7 @@ import random
 import pytest
 from PIL import Image, PngImagePlugin
 
-from tamesu.core.judge_images import MOST_BYTES, shown_image
+from tamesu.core.judging.images import MOST_BYTES, shown_image
 
 
 def encoded(image: Image.Image, form: str = "PNG", **options: object) -> bytes:

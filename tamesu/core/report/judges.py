@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
-from tamesu.core.judge_figures import JudgeFigures
+from tamesu.core.judging.figures import JudgeFigures
 from tamesu.core.report.figures import agreement_text, usd
 from tamesu.core.report.summary import EvalSummary, money_line
 from tamesu.core.report.text import markdown, table
