@@ -27,10 +27,10 @@ from tamesu.edge.backends.replayed import RecordedCall, ReplayedCalls
 from tamesu.edge.store.journal import all_ledgers, append_entry, ledger_held, read_ledger
 from tamesu.edge.store.judgments import Series, last_number, write_judgment
 from tamesu.edge.store.paths import Project
-from tamesu.stages.attempts import Invocation
 from tamesu.stages.clock import now
 from tamesu.stages.judge_messages import Sent, judge_messages
 from tamesu.stages.judge_plan import Ask
+from tamesu.stages.payment import Invocation
 
 _STOPS = {"max_tokens": TRUNCATED, "model_length": TRUNCATED, "content_filter": FILTERED}
 Record = JudgmentRecord | JudgmentFailure
