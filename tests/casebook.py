@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
@@ -33,11 +34,12 @@ JUDGE = """  model_judges:
       model: looker
       role: screen
       rubric: ../../rubrics/drawing.yml
-      prompts: {system: ../../prompts/judge.md, user: ../../prompts/judge.md}
       repetitions: 1
+      parameters: {recordings: ../../recordings/looked.jsonl}
   human_review:
 """
-ABOUT = "Is every object that the scene names there?\n"
+LOOKED = EXPERIMENT / "recordings/looked.jsonl"
+HEADER = {"tamesu_recording": 1, "label": "made up for a test"}
 YES, NO = Answer(True), Answer(False, "object-missing", "the sun is <b>not</b> there")
 AGREED, DIFFERENT = "red-sun", "three-stripes"
 
@@ -53,7 +55,8 @@ def judged(project: ShapesProject) -> ShapesProject:
     """
     project.edit_eval("  human_review:\n", JUDGE)
     project.edit_eval("required_reviews_per_item: 1", "required_reviews_per_item: 2")
-    project.path(EXPERIMENT / "prompts/judge.md").write_text(ABOUT)
+    line = {"item": AGREED, "turns": [{"text": "{}", "usage": {"input": 1, "output": 1}}]}
+    project.path(LOOKED).write_text("".join(f"{json.dumps(one)}\n" for one in (HEADER, line)))
     own = Project(project.root)
     planned = plan_eval(own, own.refs()[0], Grouping.BATCHED, Retries.BOUNDED, digest_cache(own))
     policy = planned.evaluation.policy

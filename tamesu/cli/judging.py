@@ -96,7 +96,7 @@ def _judged_refs(project: Project, name: str | None) -> tuple[EvalRef, ...]:
         if evaluation.policy.judges and (name is not None or evaluation.status == "active"):
             found.append(ref)
         elif evaluation.policy.judges:
-            say(f"{ref}: {evaluation.status}, left out")
+            warn(f"{ref}: {evaluation.status}, left out")
     if not found:
         raise UsageError("no active eval here declares a judge; write evaluation.model_judges in an eval.yml")
     return tuple(found)

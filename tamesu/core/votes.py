@@ -10,8 +10,8 @@ from tamesu.base.canonical import Json, digest
 from tamesu.base.model.evidence import Artifact, ItemResult, OutputFile
 from tamesu.base.model.judgement import JudgmentFailure, JudgmentRecord, ReviewRecord
 from tamesu.base.model.manifest import Acceptance, ModelJudge, Rubric
-from tamesu.core.judge_prompts import judge_prompts
-from tamesu.core.judge_reply import FORMAT_VERSION
+from tamesu.core.judging.prompts import judge_prompts
+from tamesu.core.judging.reply import FORMAT_VERSION
 
 ReviewState = Literal["none", "owed", "disagreement", "done"]
 

@@ -19,14 +19,14 @@ from types import MappingProxyType
 
 from tamesu import __version__
 from tamesu.base.canonical import digest_bytes
-from tamesu.base.errors import BudgetRefused, FrameworkFault, NotVisible, PaymentNeeded, RunHeld
+from tamesu.base.errors import FrameworkFault, NotVisible, RunHeld
 from tamesu.base.model.evidence import AttemptRecord, Fault, LedgerEntry
 from tamesu.base.model.load import LoadSummary
 from tamesu.base.model.manifest import EvalRef
 from tamesu.base.model.plan import RunSpec
 from tamesu.base.model.wire import WireCheck
 from tamesu.core.attempts import Closing, attempt_state, close_attempt
-from tamesu.core.ledger import balance, invocation_total, open_reservations
+from tamesu.core.ledger import open_reservations
 from tamesu.core.roles import models_of
 from tamesu.core.wire import check_wire, unanswered_calls, unanswered_role_calls
 from tamesu.edge.backends.protocol import AttemptRequest, Backend, ClosedLog, LogReading
@@ -34,7 +34,7 @@ from tamesu.edge.credentials import Access
 from tamesu.edge.store.digests import file_digest
 from tamesu.edge.store.evidence import read_attempts, unclosed_attempts
 from tamesu.edge.store.files import write_exclusive
-from tamesu.edge.store.journal import all_ledgers, append_entry, ledger_held, log_event, read_ledger
+from tamesu.edge.store.journal import append_entry, ledger_held, log_event, read_ledger
 from tamesu.edge.store.locks import held
 from tamesu.edge.store.paths import Project, RunPaths
 from tamesu.edge.store.records import dump_record
@@ -48,48 +48,6 @@ _VISIBLE_SECONDS = 5.0
 _POLL_SECONDS = 0.1
 _LATEST_SECONDS = 900
 _TASK_ENDED_IT = "SystemExit"
-
-
-@dataclass(frozen=True, slots=True)
-class Invocation:
-    """Who pays: an identifier, the ceiling for everything under it (None: free work only), the budget."""
-
-    id: str
-    pay_usd: float | None
-    budget_usd: float
-
-
-def reserve(project: Project, spec: RunSpec, attempt: int, samples: int, payer: Invocation) -> None:
-    """Reserve the exposure of an attempt. Raises PaymentNeeded or BudgetRefused and reserves nothing."""
-    exposure = round(spec.exposure_usd(samples), 9)
-    ledger = project.eval(spec.ref).ledger
-    with ledger_held(project):
-        if exposure > 0:
-            check_money(project, spec, exposure, payer)
-        append_entry(
-            ledger,
-            LedgerEntry("reserved", now(), spec.run_id, attempt, payer.id, usd=exposure, samples=samples),
-        )
-
-
-def check_money(project: Project, spec: RunSpec, exposure: float, payer: Invocation) -> None:
-    """Raise PaymentNeeded or BudgetRefused unless so many US dollars may be reserved; the caller holds the ledger."""
-    if payer.pay_usd is None:
-        raise PaymentNeeded(
-            f"{spec.run_id}: would cost up to {exposure:.4f} USD; use `tamesu run`, or --config pay_usd=<ceiling>"
-        )
-    committed = invocation_total(all_ledgers(project), payer.id)
-    if committed + exposure > payer.pay_usd + 1e-9:
-        raise BudgetRefused(
-            f"{spec.run_id}: up to {exposure:.4f} USD on top of {committed:.4f} USD exceeds pay_usd "
-            f"{payer.pay_usd:.4f}; raise the ceiling"
-        )
-    total = balance(read_ledger(project.eval(spec.ref).ledger)).total_usd
-    if total + exposure > payer.budget_usd + 1e-9:
-        raise BudgetRefused(
-            f"{spec.run_id}: up to {exposure:.4f} USD on top of {total:.4f} USD spent or reserved exceeds "
-            f"budget_usd {payer.budget_usd:.4f}; raise it in eval.yml"
-        )
 
 
 def begin(project: Project, request: AttemptRequest) -> None:

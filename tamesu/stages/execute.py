@@ -36,11 +36,12 @@ from tamesu.edge.store.paths import Project, RunPaths
 from tamesu.edge.store.places import places_held
 from tamesu.edge.store.progress import tell_progress
 from tamesu.edge.store.records import read_record
-from tamesu.stages.attempts import Invocation, adopt, begin, close, make_request, reserve, sweep
+from tamesu.stages.attempts import adopt, begin, close, make_request, sweep
 from tamesu.stages.clock import now
 from tamesu.stages.freeze import read_spec
 from tamesu.stages.images import verified_images
 from tamesu.stages.ingest import Extent, ingest_run
+from tamesu.stages.payment import Invocation, reserve
 from tamesu.stages.trust import check_trust, note_trust
 
 if TYPE_CHECKING:

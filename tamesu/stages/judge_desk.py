@@ -16,9 +16,9 @@ from tamesu.base.errors import BudgetRefused
 from tamesu.base.model.evidence import Fault, LedgerEntry
 from tamesu.base.model.judgement import JudgeCall, JudgmentFailure, JudgmentRecord
 from tamesu.base.model.plan import RoleRun, is_paid
-from tamesu.core.judge_money import CallCost, call_cost
-from tamesu.core.judge_owed import DRIFT, EMPTY, FILTERED, TRUNCATED
-from tamesu.core.judge_reply import read_verdict
+from tamesu.core.judging.money import CallCost, call_cost
+from tamesu.core.judging.owed import DRIFT, EMPTY, FILTERED, TRUNCATED
+from tamesu.core.judging.reply import read_verdict
 from tamesu.core.ledger import balance, invocation_total
 from tamesu.core.response_schema import SCHEMA
 from tamesu.edge.backends.calls import Called, Caller, turns_digest
@@ -27,10 +27,10 @@ from tamesu.edge.backends.replayed import RecordedCall, ReplayedCalls
 from tamesu.edge.store.journal import all_ledgers, append_entry, ledger_held, read_ledger
 from tamesu.edge.store.judgments import Series, last_number, write_judgment
 from tamesu.edge.store.paths import Project
-from tamesu.stages.attempts import Invocation
 from tamesu.stages.clock import now
 from tamesu.stages.judge_messages import Sent, judge_messages
 from tamesu.stages.judge_plan import Ask
+from tamesu.stages.payment import Invocation
 
 _STOPS = {"max_tokens": TRUNCATED, "model_length": TRUNCATED, "content_filter": FILTERED}
 Record = JudgmentRecord | JudgmentFailure

@@ -8,9 +8,9 @@ from pathlib import Path
 
 from tamesu.base.canonical import digest_bytes
 from tamesu.base.model.evidence import Artifact, Fault
-from tamesu.core.judge_images import MEDIA_TYPE, shown_image
-from tamesu.core.judge_owed import CHANGED, NOT_SHOWABLE, TOO_LARGE
-from tamesu.core.judge_reply import verdict_instruction
+from tamesu.core.judging.images import MEDIA_TYPE, shown_image
+from tamesu.core.judging.owed import CHANGED, NOT_SHOWABLE, TOO_LARGE
+from tamesu.core.judging.reply import verdict_instruction
 from tamesu.core.media import kind_of
 from tamesu.edge.backends.calls import ImagePart, Part, TextPart, Turn
 from tamesu.stages.judge_plan import Ask

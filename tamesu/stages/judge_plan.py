@@ -12,11 +12,11 @@ from tamesu.base.model.judgement import NOTHING_JUDGED, ItemJudged
 from tamesu.base.model.judging import JudgePlan, JudgeStanding
 from tamesu.base.model.manifest import Item, ModelJudge
 from tamesu.base.model.plan import Message, RoleRun, RunSpec, is_paid
-from tamesu.core.judge_blockers import judge_blockers
-from tamesu.core.judge_models import judge_call_usd, judge_models
-from tamesu.core.judge_owed import Owed, owed_of
-from tamesu.core.judge_prompts import render_judge
-from tamesu.core.judge_reply import verdict_instruction
+from tamesu.core.judging.blockers import judge_blockers
+from tamesu.core.judging.models import judge_call_usd, judge_models
+from tamesu.core.judging.owed import Owed, owed_of
+from tamesu.core.judging.prompts import render_judge
+from tamesu.core.judging.reply import verdict_instruction
 from tamesu.core.ledger import balance
 from tamesu.core.media import kind_of
 from tamesu.core.rows import SlotEvidence, build_rows

@@ -15,7 +15,7 @@ from tamesu.base.model.evidence import LedgerEntry
 from tamesu.base.model.judging import JudgePlan
 from tamesu.base.model.manifest import EvalRef
 from tamesu.base.model.plan import RunSpec
-from tamesu.core.judge_models import judge_run
+from tamesu.core.judging.models import judge_run
 from tamesu.core.ledger import open_reservations
 from tamesu.core.planning import Grouping, Retries
 from tamesu.edge.backends.calls import Caller, open_caller
@@ -29,10 +29,10 @@ from tamesu.edge.store.judgments import Series, judge_wire, next_session, record
 from tamesu.edge.store.locks import held
 from tamesu.edge.store.paths import Project
 from tamesu.edge.store.places import places_held
-from tamesu.stages.attempts import Invocation
 from tamesu.stages.clock import now
 from tamesu.stages.judge_desk import JudgeDesk, Tally, Voices
 from tamesu.stages.judge_plan import Choice, JudgeWork, plan_judges
+from tamesu.stages.payment import Invocation
 from tamesu.stages.plan import Planned, digest_cache, plan_eval
 
 _PATIENCE_SECONDS = 5.0

@@ -5,8 +5,8 @@ from __future__ import annotations
 from tamesu.base.model.manifest import EvalRef
 from tamesu.base.model.workflow import PlannedLaunch, WorkflowPlan
 from tamesu.core.planning import Retries
-from tamesu.stages.attempts import Invocation
 from tamesu.stages.execute import LaunchOrder
+from tamesu.stages.payment import Invocation
 
 
 def launch_order(plan: WorkflowPlan, launch: PlannedLaunch) -> LaunchOrder:

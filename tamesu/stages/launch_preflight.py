@@ -29,11 +29,11 @@ from tamesu.edge.endpoints.access import http_access
 from tamesu.edge.endpoints.patience import Patience
 from tamesu.edge.store.files import write_atomic
 from tamesu.edge.store.paths import Project
-from tamesu.stages.attempts import Invocation
 from tamesu.stages.awaiting import told_patience
 from tamesu.stages.clock import now
 from tamesu.stages.endpoint_look import Look, endpoint_checks, look_at
 from tamesu.stages.engine_load import sampled_load
+from tamesu.stages.payment import Invocation
 from tamesu.stages.probing import paid_probe
 
 T = TypeVar("T")

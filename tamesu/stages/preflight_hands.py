@@ -15,7 +15,7 @@ from tamesu.edge.backends.protocol import Backend, backend
 from tamesu.edge.credentials import read_access
 from tamesu.edge.endpoints.patience import Patience
 from tamesu.edge.store.paths import Project
-from tamesu.stages.attempts import Invocation
+from tamesu.stages.payment import Invocation
 from tamesu.stages.preflight import Hands, Surroundings, Wish
 from tamesu.stages.probing import paid_probe
 

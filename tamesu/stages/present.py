@@ -148,7 +148,7 @@ def _eval_study(project: Project, one: CaseEval, planned: Planned, cache: Digest
     return EvalStudy(
         summary=summary,
         design=make_design(evaluation, runs),
-        spending=spending(plan.slots, read_ledger(paths.ledger), summary.rows),
+        spending=spending(plan.slots, read_ledger(paths.ledger), summary.judge_balance),
         gallery=gallery,
         numbers=numbers,
         pictures=pictures,

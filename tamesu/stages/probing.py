@@ -12,8 +12,8 @@ from tamesu.edge.backends.protocol import Backend
 from tamesu.edge.credentials import Access
 from tamesu.edge.store.journal import append_entry, ledger_held, read_ledger
 from tamesu.edge.store.paths import Project
-from tamesu.stages.attempts import Invocation, check_money
 from tamesu.stages.clock import now
+from tamesu.stages.payment import Invocation, check_money
 
 
 def paid_probe(

@@ -23,7 +23,7 @@ NAMES = (
     "original-on-bedrock",
 )
 EVAL = Path("cases/a-case/experiments/an-experiment/evals")
-WARNINGS = {"support/missing", "price/unknown", "parameter/no-bound"}
+WARNINGS = {"support/missing", "price/unknown", "parameter/no-bound", "judge/no-price", "acceptance/ignores-judge"}
 RUBRIC = "name: looks\ndimensions:\n  - {id: visible, question: Is it visible?, reason_codes: [missing]}\n"
 SCHEMA = {"type": "object", "properties": {"total": {"type": "number"}, "due_date": {"type": "string"}}}
 CONTENT = {

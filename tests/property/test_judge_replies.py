@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from tamesu.base.model.evidence import Fault
 from tamesu.base.model.judgement import Answer
 from tamesu.base.model.manifest import Dimension
-from tamesu.core.judge_reply import read_verdict
+from tamesu.core.judging.reply import read_verdict
 
 DIMENSIONS = (Dimension("legible", "?", ("blurred", "small")), Dimension("whole", "?", ("cut",)))
 NOTES = st.text(st.characters(exclude_categories=["Cs"]), max_size=40)

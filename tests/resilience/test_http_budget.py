@@ -15,7 +15,8 @@ import pytest
 
 from tamesu.base.errors import BudgetRefused
 from tamesu.edge.store.paths import Project
-from tamesu.stages.attempts import Invocation, reserve, settle
+from tamesu.stages.attempts import settle
+from tamesu.stages.payment import Invocation, reserve
 from tests.factories import make_spec
 from tests.live import EVAL
 from tests.projects import ShapesProject

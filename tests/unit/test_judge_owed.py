@@ -11,10 +11,10 @@ from tamesu.base.model.judgement import ItemJudged, JudgmentFailure, JudgmentRec
 from tamesu.base.model.judging import JudgeStanding
 from tamesu.base.model.manifest import FileDigest, Prompt
 from tamesu.base.model.plan import Price, RoleRun
-from tamesu.core.judge_blockers import judge_blockers
-from tamesu.core.judge_figures import agreement_with_people, judge_figures
-from tamesu.core.judge_money import CallCost, call_cost
-from tamesu.core.judge_owed import owed_of
+from tamesu.core.judging.blockers import judge_blockers
+from tamesu.core.judging.figures import agreement_with_people, judge_figures
+from tamesu.core.judging.money import CallCost, call_cost
+from tamesu.core.judging.owed import owed_of
 from tamesu.core.metrics import measure
 from tamesu.core.report.evaluation import evaluation_markdown
 from tamesu.core.rows import SlotEvidence, build_rows

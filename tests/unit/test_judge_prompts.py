@@ -8,7 +8,7 @@ import pytest
 
 from tamesu.base.errors import InvalidDocument
 from tamesu.base.model.manifest import Item, ModelJudge, Prompt
-from tamesu.core.judge_prompts import prompt_faults, render_judge
+from tamesu.core.judging.prompts import prompt_faults, render_judge
 from tests.factories import RUBRIC
 
 ITEM = Item("sum-1", {"scene": "a red sun"}, expected="secret answer", metadata={"hint": "secret hint"})

@@ -9,7 +9,7 @@ import pytest
 from tamesu.base.model.evidence import Fault
 from tamesu.base.model.judgement import Answer
 from tamesu.base.model.manifest import Dimension
-from tamesu.core.judge_reply import read_verdict, verdict_instruction, verdict_schema
+from tamesu.core.judging.reply import read_verdict, verdict_instruction, verdict_schema
 
 LEGIBLE = Dimension("legible", "Can it be read?", ("blurred", "too-small"))
 COMPLETE = Dimension("complete", "Is all there?", ("part-missing",))

@@ -8,8 +8,8 @@ from tamesu.base.errors import InvalidDocument
 from tamesu.base.model.manifest import Eval, ModelJudge
 from tamesu.base.model.plan import RoleRun
 from tamesu.core.freeze import select_items
-from tamesu.core.judge_models import judge_call_usd
-from tamesu.core.judge_prompts import judge_prompts, prompt_faults, render_judge
+from tamesu.core.judging.models import judge_call_usd
+from tamesu.core.judging.prompts import judge_prompts, prompt_faults, render_judge
 from tamesu.core.lint.layers import Place
 from tamesu.core.lint.remark import Remark
 

@@ -18,6 +18,7 @@ from tamesu.core.report.evaluation import MOST_FAILURES
 from tamesu.core.report.evidence import META_NAME
 from tamesu.core.report.exhibits import Exhibit
 from tamesu.core.report.figures import NOT_KNOWN, difference_text, figure, p_text, spread, usd
+from tamesu.core.report.judges import JUDGE_COLUMNS, judge_row
 from tamesu.core.report.plot import PlotRow, interval_plot
 from tamesu.core.report.summary import EvalSummary, failure_reason, money_line
 from tamesu.core.report.text import clean
@@ -179,7 +180,9 @@ def environment() -> Environment:
         waived=waiver_line,
         block=Markup.escape,
         commands=commands,
+        judge_row=judge_row,
     )
+    environment.globals["judge_columns"] = JUDGE_COLUMNS
     return environment
 
 

@@ -9,7 +9,7 @@ from tamesu.base.model.evidence import Balance
 from tamesu.base.model.manifest import Eval, EvalRef, Policy
 from tamesu.base.model.plan import FoundRun, SlotState
 from tamesu.core.checks.fields import Field, schema_fields
-from tamesu.core.judge_figures import JudgeFigures, judge_figures
+from tamesu.core.judging.figures import JudgeFigures, judge_figures
 from tamesu.core.metrics import Cell, CellMetrics, MetricValue, cell_metrics, find_metric, measure
 from tamesu.core.metrics.cells import cell_of
 from tamesu.core.report.comparison import Comparison, Leader, compare, find_leader, order_cells, with_leader

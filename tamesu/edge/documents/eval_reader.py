@@ -9,7 +9,7 @@ from tamesu.base.canonical import Json
 from tamesu.base.errors import InvalidDocument
 from tamesu.base.model.finding import Finding
 from tamesu.base.model.manifest import Eval, EvalRef
-from tamesu.core.judge_models import judge_models
+from tamesu.core.judging.models import judge_models
 from tamesu.core.lint import Remark, effort_remarks, message_remarks, price_remarks, remarks
 from tamesu.core.lint.consequences import Part, may_follow
 from tamesu.core.lint.judges import judge_price_remarks, judge_prompt_remarks

@@ -6,7 +6,7 @@ from pathlib import Path
 
 from tamesu.base.model.finding import Finding
 from tamesu.base.model.manifest import Prompt
-from tamesu.core.judge_prompts import FIELDS, prompt_faults
+from tamesu.core.judging.prompts import FIELDS, prompt_faults
 from tamesu.edge.documents.reading import Reading
 
 _SEEN = ", ".join(f"{owner}.{field}" for owner, fields in FIELDS.items() for field in fields)

@@ -161,7 +161,10 @@ _NEXT = {
     Standing.DRAFT: "`tamesu plan {0}`, then `tamesu activate {0}`",
     Standing.READY: "`tamesu preflight {0}`, then `tamesu run {0}`",
     Standing.PARTIAL: "`tamesu status {0}` says what is missing; `tamesu run {0}` goes on",
-    Standing.AWAITING_REVIEW: "the reviews and judgments that are owed; `tamesu status {0}` counts them",
+    Standing.AWAITING_REVIEW: (
+        "what is owed, which `tamesu status {0}` counts: reviews by `tamesu review export {0}`, judgments by "
+        "`tamesu judge {0}`"
+    ),
     Standing.EVIDENCE_COMPLETE: "write analysis.md beside eval.yml, then `tamesu close {0}`",
 }
 

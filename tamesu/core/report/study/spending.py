@@ -6,10 +6,9 @@ import math
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
-from tamesu.base.model.evidence import LedgerEntry
+from tamesu.base.model.evidence import Balance, LedgerEntry
 from tamesu.base.model.plan import Slot
 from tamesu.core.ledger import settlements
-from tamesu.core.rows import ItemRow
 
 
 @dataclass(frozen=True, slots=True)
@@ -23,10 +22,11 @@ class Spending:
 
 
 NOT_COUNTED = "runs that are not counted"
+JUDGES = "model judges"
 
 
-def spending(slots: Sequence[Slot], entries: Sequence[LedgerEntry], rows: Sequence[ItemRow]) -> tuple[Spending, ...]:
-    """Return a line per model in the order of the plan, then runs that serve no slot, then judges."""
+def spending(slots: Sequence[Slot], entries: Sequence[LedgerEntry], judges: Balance | None) -> tuple[Spending, ...]:
+    """Return a line per model in the order of the plan, then runs that serve no slot, then judges by their ledger."""
     settled = [(run_id, entry) for (run_id, _), entry in settlements(entries).items()]
     planned = {slot.spec.run_id for slot in slots}
     lines = []
@@ -39,7 +39,9 @@ def spending(slots: Sequence[Slot], entries: Sequence[LedgerEntry], rows: Sequen
     others = [entry for run_id, entry in settled if run_id not in planned]
     if others:
         lines.append(_line(NOT_COUNTED, 0.0, others))
-    return (*lines, *_judges(rows))
+    if judges is not None and judges.total_usd:
+        lines.append(Spending(JUDGES, None, judges.spent_usd, judges.lost_usd))
+    return tuple(lines)
 
 
 def _label(slot: Slot) -> str:
@@ -51,12 +53,3 @@ def _line(name: str, to_come: float | None, entries: Iterable[LedgerEntry]) -> S
     return Spending(
         name, to_come, math.fsum(entry.spent_usd for entry in own), math.fsum(entry.lost_usd for entry in own)
     )
-
-
-def _judges(rows: Sequence[ItemRow]) -> Iterable[Spending]:
-    """Only what stands in judgments that count is known here."""
-    costs: dict[str, list[float]] = {}
-    for row in rows:
-        for judge in row.judges:
-            costs.setdefault(judge.judge, []).extend(one.call.cost_usd or 0.0 for one in judge.counted)
-    return [Spending(f"judge {name}", None, math.fsum(spent), 0.0) for name, spent in costs.items() if spent]

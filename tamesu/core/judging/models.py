@@ -8,7 +8,7 @@ from dataclasses import replace
 from tamesu.base.canonical import Json
 from tamesu.base.model.manifest import Eval, Limits, ModelJudge, OutputSchema
 from tamesu.base.model.plan import RoleRun, RunSpec, SourceCopy
-from tamesu.core.judge_reply import verdict_schema
+from tamesu.core.judging.reply import verdict_schema
 from tamesu.core.matrix import Setting, model_uri
 from tamesu.core.pricing import largest_call_usd
 from tamesu.core.response_schema import with_schema
