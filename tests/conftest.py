@@ -9,7 +9,7 @@ import pytest
 
 from tests import projects
 from tests.order import dealt
-from tests.shared import made_once
+from tests.shared import banked, begin_session, made_once
 
 
 @pytest.hookimpl(trylast=True)
@@ -18,6 +18,11 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
     workers = getattr(config, "workerinput", {}).get("workercount", 1)
     if workers > 1:
         items[:] = dealt([(item.nodeid, item) for item in items], workers)
+
+
+@pytest.fixture(scope="session", autouse=True)
+def _session(tmp_path_factory: pytest.TempPathFactory) -> None:
+    begin_session(tmp_path_factory)
 
 
 @pytest.fixture
@@ -33,9 +38,9 @@ def paid_shapes(tmp_path: Path) -> projects.ShapesProject:
 
 
 @pytest.fixture
-def banked_shapes(tmp_path: Path, tmp_path_factory: pytest.TempPathFactory) -> projects.ShapesProject:
+def banked_shapes(tmp_path: Path) -> projects.ShapesProject:
     """A free project with all 8 runs banked."""
-    return projects.copied(made_once(tmp_path_factory, "banked", projects.bank), tmp_path / "shapes")
+    return banked(tmp_path / "shapes")
 
 
 @pytest.fixture

@@ -15,7 +15,8 @@ from typing import Any
 import yaml
 
 from tests import live
-from tests.projects import EVAL, EXAMPLE, EXPERIMENT, ITEMS, Done, ShapesProject, banked, fresh
+from tests.projects import EVAL, EXAMPLE, EXPERIMENT, ITEMS, Done, ShapesProject, fresh
+from tests.shared import banked
 
 VERDICTS = EXPERIMENT / "recordings/verdicts.jsonl"
 OUTPUTS = 22  # two of the 24 recorded answers draw nothing

@@ -15,6 +15,20 @@ from pathlib import Path
 
 import pytest
 
+from tests import projects
+
+_sessions: list[pytest.TempPathFactory] = []
+
+
+def begin_session(factory: pytest.TempPathFactory) -> None:
+    """Note where this session keeps its folders, for `banked`."""
+    _sessions[:] = [factory]
+
+
+def banked(target: Path) -> projects.ShapesProject:
+    """Return a copy of the free project of 8 runs x 3 items that is banked once per session."""
+    return projects.copied(made_once(_sessions[-1], "banked", projects.bank), target)
+
 
 def made_once(factory: pytest.TempPathFactory, name: str, make: Callable[[Path], object]) -> Path:
     """Return a folder below the session's temporary one, after `make` has filled it; others wait meanwhile.

@@ -6,10 +6,13 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
+import msgspec
+
 from tamesu.base.canonical import Json, digest, digest_bytes
 from tamesu.base.errors import InvalidDocument, TamesuError
 from tamesu.base.model.manifest import EvalRef
 from tamesu.core.planning import Grouping, Retries
+from tamesu.core.report.study.design import make_design
 from tamesu.edge.documents.eval_reader import read_eval
 from tamesu.edge.documents.reading import Reading, Shelf
 from tamesu.edge.documents.schemas import DocumentKind
@@ -114,7 +117,8 @@ def _counted(one: CaseEval) -> Json:
     if one.planned is not None:
         plan, evaluation = one.planned.plan, one.planned.evaluation
         read = [
-            [[file.path, file.sha256] for file in evaluation.content],
+            digest(msgspec.to_builtins(make_design(evaluation, one.planned.matrix))),
+            digest([[item.id, item.input, item.expected] for item in evaluation.dataset.items]),
             [slot.exposure_usd if slot.spec.bounded else None for slot in plan.slots],
             _versions(one.planned),
         ]

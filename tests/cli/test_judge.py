@@ -24,7 +24,8 @@ from tests.judging import (
     verdict,
     with_judges,
 )
-from tests.projects import EXPERIMENT, banked
+from tests.projects import EXPERIMENT
+from tests.shared import banked
 
 
 def standing(project: JudgedProject, call: Caller) -> dict[str, Any]:

@@ -180,7 +180,7 @@ def test_c45_colours_of_an_embedded_profile_become_srgb() -> None:
         assert shown.remarks == ()
 
 
-@pytest.mark.parametrize("profile", [b"no profile at all", swapped_profile()[:100]])
+@pytest.mark.parametrize("profile", [b"no profile at all", swapped_profile()[:100]], ids=["words", "cut off"])
 def test_a_profile_of_no_use_is_flagged(profile: bytes) -> None:
     shown, image = normal(saved(Image.new("RGB", (4, 4), RED), "PNG", icc_profile=profile))
     assert image.getpixel((0, 0)) == RED

@@ -94,7 +94,7 @@ def _shared(parameters: Sequence[Mapping[str, Json]]) -> dict[str, Json]:
     first, *others = parameters
     return {
         name: value
-        for name, value in first.items()
+        for name, value in sorted(first.items())
         if all(name in other and json_text(other[name]) == json_text(value) for other in others)
     }
 
@@ -104,7 +104,7 @@ def _matrix(runs: Sequence[RunSpec], shared: Mapping[str, Json]) -> Iterator[Mat
     for spec in runs:
         cells.setdefault((f"{spec.provider}/{spec.model}", spec.arm), []).append(spec)
     for (model, arm), own in cells.items():
-        special = {name: value for name, value in own[0].parameters.items() if name not in shared}
+        special = {name: value for name, value in sorted(own[0].parameters.items()) if name not in shared}
         yield MatrixRow(
             model, arm, len(own), ", ".join(f"{name} {json_text(value)}" for name, value in special.items())
         )

@@ -153,8 +153,8 @@ def excerpt(text: str, most: int, source: str) -> str:
 
 
 def json_text(value: Json) -> str:
-    """Return a value as people read it: text as it is, anything else as indented JSON."""
-    return value if isinstance(value, str) else json.dumps(value, ensure_ascii=False, indent=2)
+    """Return a value as people read it: text as it is, anything else as indented JSON with sorted keys."""
+    return value if isinstance(value, str) else json.dumps(value, ensure_ascii=False, indent=2, sort_keys=True)
 
 
 def _tally(cards: Sequence[Card]) -> str:

@@ -36,8 +36,15 @@ def make_provenance(evaluation: Eval, runs: Matrix, records: Sequence[RunRecord]
     return Provenance(
         runs=tuple(_run(spec, by_run) for spec in runs.runs),
         facts=tuple(_facts(evaluation, runs, records, evidence)),
-        files=tuple(Fact(file.path, f"sha256:{file.sha256}") for file in evaluation.content),
+        files=tuple(Fact(path, f"sha256:{sha256}") for path, sha256 in _files(runs).items()),
     )
+
+
+def _files(runs: Matrix) -> dict[str, str]:
+    """Return what is executed or replayed, which counts byte for byte; manifests and prompts count by what they say."""
+    executed = [source for spec in runs.runs for source in spec.executed]
+    replayed = [spec.recordings for spec in runs.runs if spec.recordings is not None]
+    return {source.path: source.sha256 for source in sorted((*executed, *replayed), key=lambda one: one.path)}
 
 
 def _run(spec: RunSpec, records: Mapping[str, RunRecord]) -> RunOrigin:
