@@ -121,22 +121,29 @@ def bare_runs(project: projects.ShapesProject) -> list[dict[str, object]]:
 
 
 def compare_with_bare(folder: Path) -> None:
-    """Print `tamesu run` beside one bare Inspect process, then the no-op."""
-    tamesu, bare, idle = [], [], []
+    """Print `tamesu run` beside one bare Inspect process, then the no-op and the page of the case made anew."""
+    tamesu, bare, idle, page = [], [], [], []
     for number in range(REPEATS):
         project = projects.fresh(folder / f"tamesu-{number}", items=None)
         command = (sys.executable, "-m", "tamesu", "run")
         tamesu.append(measure(command, project.root))
         idle.append(measure(command, project.root))
+        project.path("build/shape-drawing/index.html").unlink()
+        page.append(measure((sys.executable, "-m", "tamesu", "present"), project.root))
         work = folder / f"bare-{number}"
         work.mkdir()
         (work / "runs.json").write_text(json.dumps(bare_runs(project)))
         (work / "bare.py").write_text(BARE)
         bare.append(measure((sys.executable, str(work / "bare.py"), str(work)), work))
-    ours, theirs, noop = middle(tamesu), middle(bare), middle(idle)
+    ours, theirs, noop, made = middle(tamesu), middle(bare), middle(idle), middle(page)
     print(f"8 runs x 12 items, median of {REPEATS}")
     print(f"{'':24}{'wall s':>10}{'CPU s':>10}{'peak MiB':>10}")
-    for name, cost in (("tamesu run", ours), ("bare Inspect, 1 process", theirs), ("tamesu run, no-op", noop)):
+    for name, cost in (
+        ("tamesu run", ours),
+        ("bare Inspect, 1 process", theirs),
+        ("tamesu run, no-op", noop),
+        ("tamesu present", made),
+    ):
         print(f"{name:24}{cost.wall:>10.2f}{cost.cpu:>10.2f}{cost.peak:>10.0f}")
     print(f"{'ratio to bare':24}{ours.wall / theirs.wall:>10.2f}{ours.cpu / theirs.cpu:>10.2f}", end="")
     print(f"{ours.peak / theirs.peak:>10.2f}")

@@ -88,7 +88,7 @@ def _ceiling(pay_usd: float | None) -> float:
 def _judged_refs(project: Project, name: str | None) -> tuple[EvalRef, ...]:
     """Return the named eval, or all with judges that may spend. Raises UsageError when there is none."""
     cache = digest_cache(project)
-    found = []
+    found, left_out = [], False
     for ref in chosen(project, name):
         evaluation = plan_eval(project, ref, Grouping.BATCHED, Retries.BOUNDED, cache).evaluation
         if not evaluation.policy.judges and name is not None:
@@ -97,8 +97,10 @@ def _judged_refs(project: Project, name: str | None) -> tuple[EvalRef, ...]:
             found.append(ref)
         elif evaluation.policy.judges:
             warn(f"{ref}: {evaluation.status}, left out")
+            left_out = True
     if not found:
-        raise UsageError("no active eval here declares a judge; write evaluation.model_judges in an eval.yml")
+        fix = "activate one that was left out" if left_out else "write evaluation.model_judges in an eval.yml"
+        raise UsageError(f"no active eval here declares a judge; {fix}")
     return tuple(found)
 
 

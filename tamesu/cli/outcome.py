@@ -96,6 +96,8 @@ def _show_table(summary: EvalSummary) -> None:
         say(summary.recorded)
     for warning in summary.warnings:
         say(f"warning: {warning}")
+    if summary.policy_changed:
+        say(summary.policy_changed)
 
 
 def _table(*figures: str) -> Table:

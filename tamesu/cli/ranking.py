@@ -37,12 +37,16 @@ class RowJson:
 
 @dataclass(frozen=True, slots=True)
 class LeaderboardJson:
-    """What `--json` prints of one eval; `recorded` is null when all answers came from live models."""
+    """What `--json` prints of one eval.
+
+    `recorded` is null when all answers came from live models, `policy_changed` when the policy is that of the runs.
+    """
 
     eval: str
     standing: str
     recorded: str | None
     warnings: tuple[str, ...]
+    policy_changed: str | None
     primary: str
     ranked: bool
     leader: CellJson | None
@@ -95,7 +99,8 @@ def leaderboard(name: str | None, as_json: bool) -> None:
 
 def _show(summary: EvalSummary) -> None:
     say(f"{summary.ref}: {summary.status}")
-    for line in (summary.recorded, *(f"Warning: {warning}" for warning in summary.warnings)):
+    warnings = [f"Warning: {warning}" for warning in summary.warnings]
+    for line in (summary.recorded, *warnings, summary.policy_changed):
         if line:
             say(f"  {clean(line)}")
     say(f"\n{summary.primary}, pooled over all items and repetitions of a row, 95 % interval")
@@ -143,6 +148,7 @@ def _json(summary: EvalSummary) -> LeaderboardJson:
         standing=summary.status,
         recorded=summary.recorded,
         warnings=summary.warnings,
+        policy_changed=summary.policy_changed,
         primary=summary.primary,
         ranked=summary.ranked,
         leader=None if leader is None else cell_json(leader),

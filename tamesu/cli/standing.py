@@ -13,14 +13,14 @@ from tamesu.cli.plan_json import standing_json
 from tamesu.cli.plan_text import SINGLE_ROWS, grouped, show_notes
 from tamesu.cli.session import chosen, emit_json, project_here, say
 from tamesu.core.planning import Grouping, Retries
-from tamesu.core.rows import build_rows
+from tamesu.core.rows import build_rows, owed_reviews
 from tamesu.core.standing import Standing
 from tamesu.edge.documents.reading import Shelf
 from tamesu.edge.store.digests import DigestCache
 from tamesu.edge.store.paths import Project
 from tamesu.stages.judge_plan import plan_judges
 from tamesu.stages.plan import Planned, digest_cache, plan_eval
-from tamesu.stages.summary import eval_standing, slot_evidence
+from tamesu.stages.summary import closing_notes, eval_rows, eval_standing, slot_evidence
 from tamesu.stages.workflow import slot_line
 
 
@@ -49,6 +49,10 @@ def status(name: str | None, as_json: bool, check: bool) -> None:
         views.append({"standing": word.value, **standing_json(one.plan, judging)})
         if not as_json:
             _show_status(one, word)
+            for line in _review_lines(project, one, cache) if word is Standing.AWAITING_REVIEW else ():
+                say(f"  {line}")
+            for line in closing_notes(project, one, cache):
+                say(f"  {line}")
             for line in judge_lines(judging):
                 say(f"  {line}")
     cache.save()
@@ -63,6 +67,14 @@ def _standing(project: Project, one: Planned, cache: DigestCache) -> Standing:
     evidence = (slot_evidence(project, slot, cache) for slot in one.plan.slots)
     rows = (row for slot in evidence for row in build_rows([slot], one.evaluation.policy))
     return eval_standing(project, one, rows, cache)
+
+
+def _review_lines(project: Project, one: Planned, cache: DigestCache) -> Iterator[str]:
+    """One line on what people owe, with the command that says more."""
+    rows = eval_rows(project, one, cache)
+    owed = owed_reviews(sum(row.review == "owed" for row in rows), sum(row.review == "disagreement" for row in rows))
+    if owed:
+        yield f"{owed}; `tamesu review status {one.plan.ref}` says of whom"
 
 
 def _show_status(one: Planned, word: Standing) -> None:

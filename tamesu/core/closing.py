@@ -71,10 +71,10 @@ def closing_state(record: ClosingRecord | None, evidence: str) -> ClosingState:
 
 
 def closing_remarks(record: ClosingRecord | None, evidence: str, status: str) -> tuple[str, ...]:
-    """Return what stands beside the figures of an eval that was closed."""
+    """Return what stands beside the figures of an eval that was closed, or says so."""
     last = last_closing(record)
     if last is None:
-        return ()
+        return ("its status is complete and closing.yml records no closing; close it",) if status == "complete" else ()
     if last.evidence != evidence:
         return (f"evidence or policy changed after this eval was closed on {last.time}; close it again",)
     if status != "complete":

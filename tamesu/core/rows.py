@@ -148,6 +148,13 @@ class ItemRow:
         return next((judge for judge in self.judges if judge.judge == name), None)
 
 
+def owed_reviews(outputs: int, disputed: int) -> str | None:
+    """Return `2 reviews owed, 1 disagreement to decide`, from so many outputs each; None when nothing is."""
+    reviews = f"{outputs} review{'' if outputs == 1 else 's'} owed" if outputs else ""
+    decisions = f"{disputed} disagreement{'' if disputed == 1 else 's'} to decide" if disputed else ""
+    return ", ".join(part for part in (reviews, decisions) if part) or None
+
+
 def build_rows(slots: Sequence[SlotEvidence], policy: Policy) -> tuple[ItemRow, ...]:
     """Return one row per planned item, in the order of the plan.
 

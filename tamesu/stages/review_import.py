@@ -72,7 +72,7 @@ def import_responses(
     evaluation, _ = valid(read_eval(project, ref))
     rubric = human_rubric(evaluation)
     if evaluation.status == "complete":
-        raise Refused(f"{ref}: closed; activate/reopen first")
+        raise Refused(f"{ref}: closed; `tamesu activate {ref} --reopen` first")
     with held(project.review_lock(ref), "the review of this eval", _PATIENCE_SECONDS):
         return _imported(project, evaluation, rubric, _contents(files), extent, cache)
 

@@ -24,7 +24,7 @@ from tamesu.edge.store.paths import Project
 from tamesu.edge.store.records import read_record
 from tamesu.stages.plan import Planned
 
-VIEWS_VERSION = 4  # raised when the same evidence yields other views
+VIEWS_VERSION = 5  # raised when the same evidence yields other views
 
 
 def evidence_digest(project: Project, planned: Planned, cache: DigestCache) -> str:
@@ -123,12 +123,13 @@ def summarise_eval(project: Project, planned: Planned, cache: DigestCache) -> Ev
         evidence=evidence_digest(project, planned, cache),
         found=plan.found,
         policy_changed=plan.policy_changed,
-        remarks=(*_closing(project, planned, cache), *_remarks(planned)),
+        remarks=(*closing_notes(project, planned, cache), *_remarks(planned)),
         judge_balance=balance(read_ledger(project.eval(evaluation.ref).judge_ledger)),
     )
 
 
-def _closing(project: Project, planned: Planned, cache: DigestCache) -> tuple[str, ...]:
+def closing_notes(project: Project, planned: Planned, cache: DigestCache) -> tuple[str, ...]:
+    """Return what is to be said of how an eval was closed. Raises EvidenceError when closing.yml does not parse."""
     record = read_closing(project, planned.evaluation.ref)
     return closing_remarks(record, closing_digest(project, planned, cache), planned.evaluation.status)
 

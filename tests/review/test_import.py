@@ -347,7 +347,7 @@ def test_c46_a_closed_eval_takes_no_answers(banked_shapes: ShapesProject, pack: 
     """C46: a response file that is edited after the closing."""
     file = write(banked_shapes.root / "r.yml", responses(pack))
     banked_shapes.edit_eval("status: active", "status: complete")
-    assert one_line(take_in(call, banked_shapes, file), 2) == f"{NAME}: closed; activate/reopen first"
+    assert one_line(take_in(call, banked_shapes, file), 2) == f"{NAME}: closed; `tamesu activate {NAME} --reopen` first"
     assert records(banked_shapes) == {}
 
 

@@ -9,7 +9,7 @@ import pytest
 from tamesu.base.model.evidence import Fault
 from tamesu.base.model.judgement import Answer
 from tamesu.base.model.manifest import Dimension
-from tamesu.core.judging.reply import read_verdict, verdict_instruction, verdict_schema
+from tamesu.core.judging.reply import contradicts, read_verdict, verdict_instruction, verdict_schema
 
 LEGIBLE = Dimension("legible", "Can it be read?", ("blurred", "too-small"))
 COMPLETE = Dimension("complete", "Is all there?", ("part-missing",))
@@ -162,3 +162,16 @@ def test_the_schema_asks_for_what_is_read() -> None:
 def test_the_instruction_names_every_dimension_and_code() -> None:
     told = verdict_instruction(BOTH)
     assert all(word in told for word in ("legible", "blurred", "too-small", "complete", "part-missing", '"none"'))
+
+
+@pytest.mark.parametrize("reply", [said(), said(bad("too-small")), "```json\n" + said() + "\n```"])
+def test_a_record_agrees_with_the_reply_that_it_was_read_from(reply: str) -> None:
+    found = read_verdict(reply, BOTH, ())
+    assert not isinstance(found, Fault)
+    assert not contradicts(reply, found)
+    turned = {**found, "complete": Answer(False, "part-missing")}
+    assert contradicts(reply, turned)
+
+
+def test_a_reply_that_is_no_verdict_contradicts_nothing() -> None:
+    assert not contradicts("yes", {"legible": Answer(True), "complete": Answer(True)})

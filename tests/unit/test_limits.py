@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from dataclasses import replace
 
+from tamesu.base.model.evidence import Outcome
 from tamesu.base.model.manifest import Item
 from tamesu.base.model.plan import SlotState
 from tamesu.core.metrics import measure
@@ -201,6 +202,20 @@ class TestLimits:
         assert "1 answer of 3 was cut off at the token limit: the whole might score otherwise." in told
         assert "2 reviews owed: nothing that needs people's verdicts is known." in told
         assert "There is one model x arm: whether another would do better is not known." in told
+
+    def test_outputs_that_nobody_can_review_are_counted_with_their_reasons(self) -> None:
+        spec = make_spec(("a", "b", "c"))
+        results = [
+            make_result(spec, "a"),
+            replace(make_result(spec, "b"), outcome=Outcome("invalid_artifact", "undecodable_image")),
+            replace(make_result(spec, "c"), outcome=Outcome("invalid_artifact", "missing_review_artifact")),
+        ]
+        told = make_summary([make_slot(spec, results)], REVIEWED).limits
+        assert (
+            "2 outputs of 3 were no valid artifact and counted as not accepted without review: "
+            "1 missing_review_artifact, 1 undecodable_image."
+        ) in told
+        assert not any("valid artifact" in limit for limit in make_summary([scored_slot(RIGHT)], REVIEWED).limits)
 
     def test_items_that_are_not_selected_are_counted(self) -> None:
         evaluation = make_eval()

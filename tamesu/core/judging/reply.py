@@ -100,6 +100,26 @@ def read_verdict(reply: str, dimensions: Sequence[Dimension], outputs: Sequence[
     return {one.id: answers[one.id] for one in dimensions}
 
 
+def contradicts(reply: str, answers: Mapping[str, Answer]) -> bool:
+    """Return whether a reply is a verdict on these dimensions, and says something else than `answers`.
+
+    A reply that is not read as a verdict now was one by the rules of its time, so it contradicts nothing.
+    """
+    try:
+        said = _only_object(reply)
+        found = _answers(said, [Dimension(name, "", _codes_of(said, name)) for name in answers])
+    except _Unreadable:
+        return False
+    return found != dict(answers)
+
+
+def _codes_of(said: Mapping[str, Any], name: str) -> tuple[str, ...]:
+    """Return the code that a reply itself gives, since a record does not hold the codes of its rubric."""
+    value = said.get(name)
+    reason = value.get("reason") if isinstance(value, dict) else None
+    return (reason,) if isinstance(reason, str) and reason not in {NO_REASON, UNSPECIFIED} else ()
+
+
 def _only_object(reply: str) -> dict[str, Any]:
     if len(reply) > LONGEST_REPLY:
         raise _Unreadable(NO_OBJECT, f"the reply is longer than {LONGEST_REPLY} characters")

@@ -30,7 +30,7 @@ class CellMetrics:
     """The figures of one cell in the order asked for, with the counts that stand beside them.
 
     `planned` = `complete` + `failed` + `owed`, counted in items x repetitions; `items` are distinct. `again` of the
-    failed ones are not final: they are asked again.
+    failed ones are not final: they are asked again. Of `disputed` ones reviewers disagree and nobody decided.
     """
 
     cell: Cell
@@ -42,6 +42,7 @@ class CellMetrics:
     again: int
     owed: int
     reviews_owed: int
+    disputed: int
     values: tuple[MetricValue, ...]
 
     def value(self, name: str) -> MetricValue:
@@ -74,6 +75,7 @@ def count_cell(cell: Cell, rows: Sequence[ItemRow], values: tuple[MetricValue, .
         failed=sum(row.state == "failed" for row in rows),
         again=sum(row.state == "failed" and not row.final for row in rows),
         owed=sum(row.state == "owed" for row in rows),
-        reviews_owed=sum(row.review_owed for row in rows),
+        reviews_owed=sum(row.review == "owed" for row in rows),
+        disputed=sum(row.review == "disagreement" for row in rows),
         values=values,
     )

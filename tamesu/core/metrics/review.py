@@ -9,7 +9,7 @@ from tamesu.base.model.manifest import Policy
 from tamesu.core.metrics.definition import Metric, Need, Observe, Sample, total_per_divisor
 from tamesu.core.metrics.delivery import known_for_all, rate_of
 from tamesu.core.metrics.judges import judgments_owed
-from tamesu.core.rows import ItemRow
+from tamesu.core.rows import ItemRow, owed_reviews
 from tamesu.core.stats import Observation
 
 Verdict = Callable[[ItemRow], bool | None]
@@ -20,11 +20,9 @@ def _artifact_note(rows: Sequence[ItemRow]) -> str:
 
 
 def reviews_owed(rows: Sequence[ItemRow], verdict: Verdict) -> str | None:
-    """Return `3 reviews owed` when reviews that can still change a verdict are missing."""
-    owed = sum(row.review_owed and verdict(row) is None for row in rows)
-    if not owed:
-        return None
-    return f"{owed} review{'' if owed == 1 else 's'} owed"
+    """Return `3 reviews owed` when reviews or decisions that can still change a verdict are missing."""
+    open_ones = [row.review for row in rows if verdict(row) is None]
+    return owed_reviews(open_ones.count("owed"), open_ones.count("disagreement"))
 
 
 def evidence_owed(rows: Sequence[ItemRow], verdict: Verdict, with_gates: bool) -> str | None:

@@ -14,7 +14,7 @@ from tamesu.core.metrics import Cell, CellMetrics, find_metric, metric_sample, r
 from tamesu.core.metrics.definition import MetricValue, Unit
 from tamesu.core.pairs import FEWEST_FOR_SIGNIFICANCE, PairedDifference, paired_amount, paired_difference
 from tamesu.core.report.figures import count, difference_text, figure, p_text
-from tamesu.core.rows import ItemRow, SlotEvidence
+from tamesu.core.rows import ItemRow, SlotEvidence, owed_reviews
 from tamesu.core.stats import LEVEL
 
 Factor = Literal["arm", "model", "both", "eval"]
@@ -214,9 +214,9 @@ def _reasons_against(slots: Sequence[SlotEvidence], cells: Sequence[CellMetrics]
     again = sum(cell.again for cell in cells)
     if again:
         reasons.append(f"{count(again, 'failed item')} to be asked again")
-    owed = sum(cell.reviews_owed for cell in cells)
+    owed = owed_reviews(sum(cell.reviews_owed for cell in cells), sum(cell.disputed for cell in cells))
     if owed:
-        reasons.append(f"{count(owed, 'review')} owed")
+        reasons.append(owed)
     if len(cells) < 2:
         reasons.append("there is one model x arm, nothing to compare it with")
     if any(cell.items < 2 for cell in cells):

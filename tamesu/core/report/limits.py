@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterator, Sequence
 
 from tamesu.base.model.manifest import Eval, Policy
@@ -10,7 +11,7 @@ from tamesu.core.metrics.definition import Unit
 from tamesu.core.pairs import FEWEST_FOR_SIGNIFICANCE
 from tamesu.core.report.comparison import Comparison
 from tamesu.core.report.figures import count, figure
-from tamesu.core.rows import ItemRow, SlotEvidence
+from tamesu.core.rows import ItemRow, SlotEvidence, owed_reviews
 
 
 def limits(
@@ -51,9 +52,18 @@ def _of_answers(slots: Sequence[SlotEvidence], rows: Sequence[ItemRow]) -> Itera
     if cut:
         told = f"{count(cut, 'answer')} of {len(rows)} {_were(cut)} cut off at the token limit"
         yield f"{told}: the whole might score otherwise."
-    reviews = sum(row.review == "owed" for row in rows)
-    if reviews:
-        yield f"{count(reviews, 'review')} owed: nothing that needs people's verdicts is known."
+    yield from _of_outputs(rows)
+
+
+def _of_outputs(rows: Sequence[ItemRow]) -> Iterator[str]:
+    invalid = Counter(row.outcome_reason for row in rows if row.outcome_status == "invalid_artifact")
+    if invalid:
+        reasons = ", ".join(f"{number} {reason}" for reason, number in sorted(invalid.items(), key=str))
+        told = f"{count(invalid.total(), 'output')} of {len(rows)} {_were(invalid.total())} no valid artifact"
+        yield f"{told} and counted as not accepted without review: {reasons}."
+    owed = owed_reviews(sum(row.review == "owed" for row in rows), sum(row.review == "disagreement" for row in rows))
+    if owed:
+        yield f"{owed}: nothing that needs people's verdicts is known."
 
 
 def _of_items(evaluation: Eval, rows: Sequence[ItemRow]) -> Iterator[str]:

@@ -126,7 +126,9 @@ def summarise(
     headline = _headline(rows, policy)
     delivery = tuple(name for name in DELIVERY if name not in headline)
     cells = cell_metrics(rows, policy, (*headline, *delivery))
-    ranked = all(slot.state is SlotState.BANKED for slot in slots) and not any(c.again or c.reviews_owed for c in cells)
+    ranked = all(slot.state is SlotState.BANKED for slot in slots) and not any(
+        c.again or c.reviews_owed or c.disputed for c in cells
+    )
     comparisons = compare(rows, [cell.cell for cell in cells], policy)
     if ranked:
         comparisons = with_leader(comparisons, rows, cells, policy)

@@ -10,6 +10,7 @@ from typing import TypeVar
 from tamesu.base.canonical import Json, digest
 from tamesu.base.errors import EvidenceError
 from tamesu.base.model.judgement import ItemJudged, JudgmentFailure, JudgmentRecord, ReviewRecord
+from tamesu.core.judging.reply import contradicts
 from tamesu.edge.store.digests import DigestCache
 from tamesu.edge.store.parsed import remembered
 from tamesu.edge.store.paths import Project, RunPaths
@@ -41,7 +42,9 @@ def read_judged(project: Project, run: RunPaths, cache: DigestCache) -> dict[str
     found = _inventory(run, cache)
     if not found.files:
         return {}
-    return remembered(project, "judged", found.digest, dict[str, ItemJudged], lambda: _read(run, found))
+    # by the run as well: the same files copied into another run are not its own
+    known = digest([run.folder.name, found.digest])
+    return remembered(project, "judged", known, dict[str, ItemJudged], lambda: _read(run, found))
 
 
 def _inventory(run: RunPaths, cache: DigestCache) -> _Inventory:
@@ -79,4 +82,21 @@ def _records(run: RunPaths, item: str, folder: Path, kind: type[T]) -> Iterator[
         if (record.run_id, record.item) != (run.folder.name, item):
             said = f"is of item '{record.item}' of run {record.run_id}"
             raise EvidenceError(f"{path}: {said}; move it back, or restore it from version control")
+        if not _is_named(path, record):
+            raise EvidenceError(f"{path}: {_own_name(record)}; remove the copy, or restore it from version control")
+        if isinstance(record, JudgmentRecord) and contradicts(record.raw, record.answers):
+            raise EvidenceError(f"{path}: its answers are not what its reply says; restore it from version control")
         yield record
+
+
+def _is_named(path: Path, record: ReviewRecord | JudgmentRecord | JudgmentFailure) -> bool:
+    """Whether a record lies under its own name: a copy under another one would count once more."""
+    if isinstance(record, ReviewRecord):
+        return path.stem.partition("--")[0] == record.reviewer
+    return path.stem == f"{record.call.judge}--{record.rubric[:8]}--{record.number:04d}"
+
+
+def _own_name(record: ReviewRecord | JudgmentRecord | JudgmentFailure) -> str:
+    if isinstance(record, ReviewRecord):
+        return f"is a review by '{record.reviewer}', not by whom the file is named after"
+    return f"is number {record.number} of judge '{record.call.judge}', not what the file is named after"
