@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import importlib
+from typing import Any
 
 import click
 
 from tamesu import __version__
 from tamesu.cli.groups import NamedCommands
-from tamesu.cli.session import guarded, leave_behind_threads
+from tamesu.cli.session import end_interrupted, guarded, leave_behind_threads
 from tamesu.short_lived import collect_seldom
 
 # In the order of the help; the plumbing that rules call is hidden there.
@@ -45,6 +46,13 @@ COMMANDS = {
 
 class Commands(NamedCommands):
     """A group whose commands cost their import only when they are used."""
+
+    def invoke(self, ctx: click.Context) -> Any:
+        """Run a command; an interruption at any moment ends as one, before click calls it an abort."""
+        try:
+            return super().invoke(ctx)
+        except KeyboardInterrupt:
+            end_interrupted()
 
     def list_commands(self, ctx: click.Context) -> list[str]:  # noqa: ARG002
         return list(COMMANDS)

@@ -76,6 +76,11 @@ def leave_behind_threads(code: object) -> None:
         os._exit(code if isinstance(code, int) else int(code is not None))
 
 
+def end_interrupted() -> NoReturn:
+    """End as interrupted, with one line."""
+    fail("interrupted; run again to go on, what was finished is kept", 130)
+
+
 def guarded(command: Callable[[], Any]) -> None:
     """Run the command line; a user's mistake ends in one line and its exit code, never in a traceback."""
     try:
@@ -83,7 +88,7 @@ def guarded(command: Callable[[], Any]) -> None:
     except TamesuError as error:
         fail(str(error), error.exit_code)
     except KeyboardInterrupt:
-        fail("interrupted; run again to go on, what was finished is kept", 130)
+        end_interrupted()
     except OSError as error:
         if error.errno in _FULL_DISK:
             fail(f"{error.filename or 'the disk'}: the disk is full; free space and run again", 2)

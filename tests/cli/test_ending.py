@@ -7,6 +7,9 @@ import sys
 
 import pytest
 
+from tests.cli.calling import Caller, one_line
+from tests.projects import ShapesProject
+
 CODE = """
 import threading
 from tamesu.cli.session import leave_behind_threads
@@ -29,3 +32,14 @@ def test_a_thread_that_waits_for_ever_keeps_no_process(stuck: bool, code: object
         check=False,
     )
     assert (done.returncode, done.stdout) == (seen, "said before\n")
+
+
+def test_an_interruption_at_any_moment_is_none_of_clicks_aborts(
+    shapes: ShapesProject, call: Caller, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def interrupted(*_: object) -> None:
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr("tamesu.cli.listing.project_here", interrupted)
+    line = one_line(call(shapes, "list"), 130)
+    assert line == "interrupted; run again to go on, what was finished is kept"

@@ -132,7 +132,7 @@ class Torture:
                 lambda: len(self.project.calls()) >= goal or run.process.poll() is not None, "calls to be made", 240
             )
             return
-        moment = self.chance.uniform(0.1, 12.0)
+        moment = self.chance.uniform(0.1, 5.0)  # in a run of eight seconds or more, so that something is left
         with suppress(subprocess.TimeoutExpired):
             run.process.wait(timeout=moment)
 
