@@ -22,6 +22,7 @@ from tests.resilience.test_kills import leaderboard
 from tests.servers import ModelServer
 
 PROJECTS = 10
+NATIVE_PROJECTS = 3  # what strikes it is the same; what keeps its answers is not
 KILLS = 5
 CALL_USD = 0.1
 LAST = ("int", "term", "int twice")  # to Snakemake alone: its job finishes all that is owed
@@ -54,7 +55,7 @@ class Undisturbed:
     leaderboard: list[str]
 
 
-@pytest.fixture(scope="module", params=["inspect", "native"])
+@pytest.fixture(scope="module")
 def backend(request: pytest.FixtureRequest) -> Backend:
     return request.param
 
@@ -85,7 +86,11 @@ def struck_by(tmp_path: Path, launcher: Launcher, plan: Sequence[Strike], backen
 
 
 @pytest.mark.long
-@pytest.mark.parametrize("project", range(PROJECTS))
+@pytest.mark.parametrize(
+    ("backend", "project"),
+    [*(("inspect", one) for one in range(PROJECTS)), *(("native", one) for one in range(NATIVE_PROJECTS))],
+    indirect=["backend"],
+)
 def test_struck_runs_end_as_if_nobody_had_struck_them(
     tmp_path: Path, launcher: Launcher, undisturbed: Undisturbed, backend: Backend, project: int
 ) -> None:
@@ -94,6 +99,7 @@ def test_struck_runs_end_as_if_nobody_had_struck_them(
     assert_all_holds(arena, undisturbed)
 
 
+@pytest.mark.parametrize("backend", ["inspect", "native"], indirect=True)
 @pytest.mark.parametrize("way", [pytest.param("int", marks=pytest.mark.long), "term", "kill"])
 def test_a_run_struck_once_goes_on(tmp_path: Path, launcher: Launcher, way: Way, backend: Backend) -> None:
     strike = Strike("all" if way == "kill" else "run", way, 2, CONCURRENCY)
