@@ -14,6 +14,7 @@ from tests.projects import EVAL, EXPERIMENT, Done, ShapesProject
 TASK = EXPERIMENT / "inspect/task.py"
 ANSWERS = EXPERIMENT / "recordings/answers.jsonl"
 NAME = "shape-drawing/prompt-wording/replayed"
+AWAITING = f"{NAME}: awaiting review; 8/8 runs banked\n  22 reviews owed; `tamesu review status {NAME}` says of whom\n"
 SOLVER = "solver=[generate()]"
 WHOLE_TASK = """\
     return Task(
@@ -229,7 +230,7 @@ def test_a_file_in_the_place_of_the_state_folder_is_named(banked_shapes: ShapesP
     shutil.rmtree(banked_shapes.root / ".tamesu")
     (banked_shapes.root / ".tamesu").write_text("in the way\n")
     before = evidence(banked_shapes)
-    assert call(banked_shapes, "status").out == f"{NAME}: awaiting review; 8/8 runs banked\n"
+    assert call(banked_shapes, "status").out == AWAITING
     line = one_line(call(banked_shapes, "run"), 2)
     assert f"{banked_shapes.root}/.tamesu" in line
     assert evidence(banked_shapes) == before
@@ -394,7 +395,7 @@ def test_a_torn_ledger_line_does_not_count(torn: bytes, banked_shapes: ShapesPro
     ledger = banked_shapes.eval / "ledger.jsonl"
     before = damage(banked_shapes, "ledger.jsonl", ledger.read_bytes() + torn)
     told = call(banked_shapes, "status")
-    assert (told.code, told.out) == (0, f"{NAME}: awaiting review; 8/8 runs banked\n")
+    assert (told.code, told.out) == (0, AWAITING)
     assert call(banked_shapes, "plan").code == 0
     assert evidence(banked_shapes) == before
 
