@@ -31,10 +31,10 @@ def _backend(evaluation: Eval) -> Iterator[MissingSupport]:
 
 
 def _inputs(evaluation: Eval) -> Iterator[MissingSupport]:
-    if evaluation.execution.backend != "inspect":
-        return
-    if evaluation.output_schema is not None:
+    if evaluation.execution.backend == "inspect" and evaluation.output_schema is not None:
         yield MissingSupport(("output_schema",), "output_schema is not acted upon on backend 'inspect'")
+    if evaluation.execution.backend == "native" and any(item.assets for item in evaluation.dataset.items):
+        yield MissingSupport(("dataset",), "assets of items are not sent by backend 'native' in this version")
     for number, arm in enumerate(evaluation.arms):
         if arm.references:
             yield MissingSupport(("arms", number, "references"), "references are not sent by this version")

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.native.project import EVAL, EXPERIMENT, Tickets, tickets
+from tests.native.project import EVAL, EXPERIMENT, ITEMS, Tickets, tickets
 
 
 @pytest.fixture(scope="module")
@@ -118,3 +118,13 @@ def test_altered_answers_are_no_evidence(tmp_path: Path) -> None:
     stored = next(project.eval.glob("runs/*/items/double-charge/artifacts/output.txt"))
     stored.write_text('{"queue": "returns"}')
     assert "differs from its inventory" in project.tamesu("status").out
+
+
+def test_assets_that_no_model_would_see_block_the_run(tmp_path: Path) -> None:
+    project = tickets(tmp_path / "project", items=1)
+    project.path(ITEMS).with_name("photo.txt").write_text("seen by nobody")
+    project.edit(ITEMS, '{"id": "double-charge"', '{"assets": ["photo.txt"], "id": "double-charge"')
+    refused = project.tamesu("run")
+    assert refused.code == 2
+    assert "assets of items are not sent by backend 'native' in this version" in refused.err
+    assert project.calls() == []
