@@ -84,6 +84,7 @@ def tables_page() -> str:
 FAMILIES = {
     "acceptance": "what acceptance requires",
     "approval": "approval of tool calls",
+    "check": "checks that Tamesu makes itself",
     "csv": "CSV item files",
     "dataset": "datasets",
     "endpoint": "endpoints of providers",

@@ -8,12 +8,14 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from textwrap import dedent
+from typing import Literal
 
 import yaml
 
 from tests.projects import ROOT, Done, ShapesProject
 
 EVAL = Path("cases/arithmetic/experiments/sums/evals/live")
+Backend = Literal["inspect", "native"]
 PRICE = "{input: 1.0, output: 4.0}"
 TASK = """
 from inspect_ai import Task, task
@@ -45,6 +47,22 @@ runs:
 evaluation:
   mechanical: [{{includes: {{pass_at: 1.0}}}}]
 metrics: {{primary: "mean_score:includes"}}
+"""
+NATIVE = """\
+name: live
+question: Does the model add?
+task: structured_text
+dataset: ../../../../datasets/sums/dataset.yml
+execution:
+  backend: native
+  limits: {limits}
+defaults: {defaults}
+arms: [{{id: plain, prompts: {{user: ../../prompts/user.md.j2}}}}]
+runs:
+{runs}
+evaluation:
+  mechanical: [exact_match]
+metrics: {{primary: "mean_score:exact_match"}}
 """
 
 # Route -> variables that hold its key and its base URL, and the path that its client wants behind the origin.
@@ -136,6 +154,7 @@ def make(
     defaults: Mapping[str, object] | None = None,
     task: str = TASK,
     price: str = PRICE,
+    backend: Backend = "inspect",
 ) -> LiveProject:
     """Return a project of so many items over the given models, whose routes lead to `url`."""
     key = f"canary-{secrets.token_hex(16)}"
@@ -159,7 +178,7 @@ def make(
         experiment / "README.md": "# Sums\n",
         experiment / "prompts/user.md.j2": "{{ item.input }}\n",
         experiment / "inspect/task.py": dedent(task).lstrip(),
-        target / EVAL / "eval.yml": MANIFEST.format(
+        target / EVAL / "eval.yml": (MANIFEST if backend == "inspect" else NATIVE).format(
             limits=limits, defaults=json.dumps(settings), runs="\n".join(model.line() for model in models)
         ),
         target / "Snakefile": (ROOT / "examples/shapes/Snakefile").read_text(),

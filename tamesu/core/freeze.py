@@ -4,12 +4,20 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from dataclasses import replace
+from enum import Enum
 
 from tamesu.base.canonical import Json, canonical_bytes, digest, digest_bytes
 from tamesu.base.errors import InvalidDocument, meant
 from tamesu.base.model.manifest import Arm, Dataset, Item, ItemSelection
 from tamesu.base.model.plan import FrozenDataset, Sample
 from tamesu.core.prompts import render_messages
+
+
+class Targets(Enum):
+    """How a frozen dataset states what is expected: as text alone, as scorers read it, or as the JSON value too."""
+
+    TEXT = "text"
+    JSON = "json"
 
 
 def select_items(dataset: Dataset, selection: ItemSelection) -> tuple[Item, ...]:
@@ -40,13 +48,13 @@ def select_items(dataset: Dataset, selection: ItemSelection) -> tuple[Item, ...]
     return tuple(item for item in items if item.id in chosen)
 
 
-def freeze(items: Iterable[Item], arm: Arm) -> FrozenDataset:
+def freeze(items: Iterable[Item], arm: Arm, targets: Targets = Targets.TEXT) -> FrozenDataset:
     """Return the items rendered for one arm, each with the digest that identity counts."""
-    samples = tuple(_sample(item, arm) for item in items)
+    samples = tuple(_sample(item, arm, targets) for item in items)
     return FrozenDataset(samples, digest([[sample.item, sample.digest] for sample in samples]))
 
 
-def _sample(item: Item, arm: Arm) -> Sample:
+def _sample(item: Item, arm: Arm, targets: Targets) -> Sample:
     assets = tuple(asset.sha256 for asset in item.assets)
     sample = Sample(
         item=item.id,
@@ -55,6 +63,7 @@ def _sample(item: Item, arm: Arm) -> Sample:
         metadata=dict(item.metadata or {}),
         assets=assets,
         digest="",
+        expected=item.expected if targets is Targets.JSON else None,
     )
     return replace(sample, digest=sample_digest(sample_record(sample), assets))
 
@@ -74,13 +83,14 @@ def _target(expected: Json) -> Json:
 
 
 def sample_record(sample: Sample) -> dict[str, Json]:
-    """Return the record of input.jsonl: item ID, rendered messages, target, metadata."""
-    return {
+    """Return the record of input.jsonl: item ID, rendered messages, target, metadata, what is expected as JSON."""
+    record: dict[str, Json] = {
         "id": sample.item,
         "input": [{"role": message.role, "content": message.content} for message in sample.messages],
         "target": sample.target,
         "metadata": dict(sample.metadata),
     }
+    return record if sample.expected is None else {**record, "expected": sample.expected}
 
 
 def sample_line(sample: Sample) -> bytes:

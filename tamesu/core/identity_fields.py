@@ -125,6 +125,10 @@ _DEFAULTS_FIELDS = {
 _EVALUATION_FIELDS = {
     "evaluation.mechanical[]": S,  # the names of required scorers
     "evaluation.mechanical[].*.pass_at": J,
+    "evaluation.mechanical[].*.prerequisite": J,
+    "evaluation.mechanical[].*.width": J,
+    "evaluation.mechanical[].*.height": J,
+    "evaluation.mechanical[].*.format": J,
     "evaluation.human_review.rubric": J,
     "evaluation.model_judges[].id": J,
     "evaluation.model_judges[].provider": J,

@@ -12,6 +12,8 @@ from dataclasses import dataclass
 
 from PIL import Image, ImageOps
 
+from tamesu.core.checks.measured import Measured
+
 MAX_PIXELS = 40_000_000
 
 UNDECODABLE_IMAGE = "undecodable_image"
@@ -70,6 +72,21 @@ def inspect_image(content: bytes, media_type: str) -> ImageVerdict:
         return ImageVerdict(str(unfit))
     except Exception:  # decoders meet hostile bytes with every kind of exception
         return ImageVerdict(UNDECODABLE_IMAGE)
+
+
+def measure_image(content: bytes) -> Measured:
+    """Return what bytes are as a picture, whatever their name or media type; one frame, up to 40 megapixels."""
+    try:
+        with open_bounded(content) as opened:
+            kind = "jpeg" if opened.format == "MPO" else (opened.format or "").lower()
+        with _decoded(content) as image:
+            bands = [band.getextrema() for band in image.convert("RGBA").split()]
+            uniform = all(low == high for low, high in bands)
+            return Measured(None, kind, image.width, image.height, uniform, transparent=bands[3][0] != 255)
+    except UnfitImage as unfit:
+        return Measured(str(unfit))
+    except Exception:  # decoders meet hostile bytes with every kind of exception
+        return Measured(UNDECODABLE_IMAGE)
 
 
 def thumbnail(content: bytes, side: int) -> bytes | None:

@@ -10,7 +10,7 @@ from tamesu.base.model.endpoint import EndpointFacts
 from tamesu.base.model.facts import ModelFacts
 from tamesu.base.model.manifest import Arm, Eval, FileDigest, ImageReference, Limits, ModelEntry, RoleModel
 from tamesu.base.model.plan import FrozenDataset, RoleRun, RunSpec, SourceCopy
-from tamesu.core.freeze import freeze, select_items
+from tamesu.core.freeze import Targets, freeze, select_items
 from tamesu.core.identity import (
     ContentFingerprint,
     GenerationInputs,
@@ -23,7 +23,9 @@ from tamesu.core.identity import (
     scoring_map,
 )
 from tamesu.core.pricing import largest_call_usd, largest_prompt_bytes
+from tamesu.core.response_schema import with_schema
 from tamesu.core.routes import canonical_provider, find_route
+from tamesu.core.tasks import built_in_checks, required_scorers, task_artifacts
 
 ModelKey = tuple[str, str]
 _UNKNOWN = ModelFacts()
@@ -80,7 +82,8 @@ def matrix(evaluation: Eval, setting: Setting) -> Matrix:
     Raises InvalidDocument for a selection or template that cannot be served.
     """
     items = select_items(evaluation.dataset, evaluation.defaults.items)
-    datasets = {arm.id: freeze(items, arm) for arm in evaluation.arms}
+    targets = Targets.JSON if built_in_checks(evaluation.task) else Targets.TEXT
+    datasets = {arm.id: freeze(items, arm, targets) for arm in evaluation.arms}
     asked = {name: _Asked.of(dataset) for name, dataset in datasets.items()}
     shared = _Shared.of(evaluation, setting)
     runs = tuple(_run(shared, entry, arm, repetition, asked[arm.id]) for entry, arm, repetition in _cells(evaluation))
@@ -164,8 +167,8 @@ class _Shared:
         targets = {source.target for source in scoring_sources}
         scoring = scoring_map(
             ScoringInputs(
-                scorers=tuple(check.scorer for check in policy.mechanical),
-                artifacts=execution.artifacts,
+                scorers=required_scorers(evaluation.task, policy.mechanical),
+                artifacts=task_artifacts(evaluation),
                 sources=scoring_sources,
                 images=tuple(image for image in execution.images if image.file in targets),
             )
@@ -267,6 +270,8 @@ def _run(shared: _Shared, entry: ModelEntry, arm: Arm, repetition: int, asked: _
     identity = make_identity(generation, shared.scoring, shared.judgement, shared.content)
     price = shared.setting.facts(entry.provider, entry.model).price
     cap = shared.setting.endpoint(entry.provider).max_connections
+    if built_in_checks(evaluation.task):
+        parameters = with_schema(entry.provider, parameters, "output", evaluation.output_schema)
     return RunSpec(
         ref=evaluation.ref,
         run_id=run_id(entry.model, arm.id, repetition, identity),
@@ -294,7 +299,7 @@ def _run(shared: _Shared, entry: ModelEntry, arm: Arm, repetition: int, asked: _
         sources=shared.generation_sources,
         scoring_sources=shared.scoring_sources,
         images=execution.images,
-        artifacts=execution.artifacts,
+        artifacts=task_artifacts(evaluation),
         policy=evaluation.policy,
         price=price,
         largest_call_usd=largest_call_usd(price, _bounds(evaluation), parameters, asked.prompt_bytes),
@@ -303,4 +308,5 @@ def _run(shared: _Shared, entry: ModelEntry, arm: Arm, repetition: int, asked: _
         assets=asked.assets,
         identity=identity,
         roles=roles,
+        output_schema=evaluation.output_schema,
     )

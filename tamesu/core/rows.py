@@ -6,11 +6,15 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Literal
 
+from tamesu.base.canonical import Json
 from tamesu.base.errors import EvidenceError
-from tamesu.base.model.evidence import AnswerState, ItemResult, Usage
+from tamesu.base.model.evidence import AnswerState, ItemResult, ScoreRecord, Usage
 from tamesu.base.model.judgement import NOTHING_JUDGED, ItemJudged
 from tamesu.base.model.manifest import MechanicalCheck, Policy
 from tamesu.base.model.plan import RunSpec, SlotState
+from tamesu.core.checks.names import FIELD, PREREQUISITE, TEXT_CHECKS
+from tamesu.core.checks.picture import judged_value
+from tamesu.core.tasks import TEXT
 from tamesu.core.votes import (
     NO_REVIEW,
     HumanVerdict,
@@ -42,6 +46,17 @@ class RowScore:
     scorer: str
     value: float | None
     passed: bool | None
+
+
+@dataclass(frozen=True, slots=True)
+class Measure:
+    """One built-in check of a structured text: 1 or 0, and for a field what was expected and what came."""
+
+    name: str
+    value: float
+    expected: Json = None
+    actual: Json = None
+    missing: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -88,6 +103,11 @@ class ItemRow:
     cost_usd: float | None
     latency_ms: int | None
     attempts: int
+    measures: tuple[Measure, ...] = ()
+
+    def measure(self, name: str) -> Measure | None:
+        """Return a built-in check by name, or None when none of that name was made."""
+        return next((measure for measure in self.measures if measure.name == name), None)
 
     def score(self, scorer: str) -> RowScore | None:
         """Return the result of a listed scorer, or None when the policy does not list it."""
@@ -191,7 +211,12 @@ def _row(slot: SlotEvidence, item: str, result: ItemResult | None, policy: Polic
     error = result.error if result else None
     outcome = result.outcome if result else None
     judged = slot.judged.get(item, NOTHING_JUDGED)
-    reviewable = result is not None and state == "complete" and result.outcome.status == "generated"
+    reviewable = (
+        result is not None
+        and state == "complete"
+        and result.outcome.status == "generated"
+        and _meets_prerequisites(scores, policy)
+    )
     row = ItemRow(
         case=spec.ref.case,
         experiment=spec.ref.experiment,
@@ -227,8 +252,14 @@ def _row(slot: SlotEvidence, item: str, result: ItemResult | None, policy: Polic
         cost_usd=result.cost_usd if result else None,
         latency_ms=result.latency_ms if result else None,
         attempts=result.attempts if result else 0,
+        measures=_measures(result) if spec.task == TEXT and result is not None and state == "complete" else (),
     )
     return replace(row, accepted=accepted(row, policy))
+
+
+def _meets_prerequisites(scores: Sequence[RowScore], policy: Policy) -> bool:
+    needed = {check.scorer for check in policy.mechanical if check.settings.get(PREREQUISITE) is True}
+    return all(score.passed is True for score in scores if score.scorer in needed)
 
 
 def _human(result: ItemResult, judged: ItemJudged, policy: Policy) -> HumanVerdict:
@@ -259,7 +290,23 @@ def _score(check: MechanicalCheck, result: ItemResult | None) -> RowScore:
     record = result.scores.get(check.scorer) if result and result.state == "complete" else None
     if record is None or record.value is None:
         return RowScore(check.scorer, None, None)
-    return RowScore(check.scorer, record.value, record.value >= check.pass_at)
+    judged = judged_value(check, record.metadata)
+    value = record.value if judged is None else judged
+    return RowScore(check.scorer, value, value >= check.pass_at)
+
+
+def _measures(result: ItemResult) -> tuple[Measure, ...]:
+    return tuple(_measure(name, record) for name, record in result.scores.items() if _is_measure(name))
+
+
+def _is_measure(name: str) -> bool:
+    return name in TEXT_CHECKS or name.startswith(FIELD)
+
+
+def _measure(name: str, record: ScoreRecord) -> Measure:
+    said = record.metadata or {}
+    missing = said.get("missing") is True
+    return Measure(name, record.value or 0.0, said.get("expected"), said.get("actual"), missing)
 
 
 def _mechanical(state: RowState, scores: Sequence[RowScore]) -> bool | None:

@@ -23,18 +23,18 @@ def missing_support(evaluation: Eval) -> tuple[MissingSupport, ...]:
 
 
 def _backend(evaluation: Eval) -> Iterator[MissingSupport]:
-    if evaluation.execution.backend == "native":
-        yield MissingSupport(("execution",), "backend 'native' is not available in this version")
-    elif evaluation.task != "artifact_bundle":
+    if evaluation.task == "image_generation":
+        yield MissingSupport(("task",), "task 'image_generation' is not available in this version")
+    elif evaluation.task != "artifact_bundle" and evaluation.execution.backend == "inspect":
         message = f"task '{evaluation.task}' is not available on backend 'inspect' in this version"
         yield MissingSupport(("task",), message)
 
 
 def _inputs(evaluation: Eval) -> Iterator[MissingSupport]:
-    if evaluation.execution.backend != "inspect":
-        return
-    if evaluation.output_schema is not None:
+    if evaluation.execution.backend == "inspect" and evaluation.output_schema is not None:
         yield MissingSupport(("output_schema",), "output_schema is not acted upon on backend 'inspect'")
+    if evaluation.execution.backend == "native" and any(item.assets for item in evaluation.dataset.items):
+        yield MissingSupport(("dataset",), "assets of items are not sent by backend 'native' in this version")
     for number, arm in enumerate(evaluation.arms):
         if arm.references:
             yield MissingSupport(("arms", number, "references"), "references are not sent by this version")

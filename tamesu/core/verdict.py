@@ -6,9 +6,9 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from tamesu.base.model.evidence import Fault, ItemState, SampleEvidence
-from tamesu.base.model.manifest import MechanicalCheck
 from tamesu.base.model.plan import RunSpec
 from tamesu.core.pricing import unstated_calls
+from tamesu.core.tasks import required_scorers
 
 
 @dataclass(frozen=True, slots=True)
@@ -28,7 +28,7 @@ def item_verdict(spec: RunSpec, sample: SampleEvidence | None) -> Verdict:
         return Verdict("failed", True, Fault("Interrupted", "the process ended before this sample did"))
     if sample.error is not None:
         return Verdict("failed", True, sample.error)
-    missing = _missing_scores(spec.policy.mechanical, sample)
+    missing = _missing_scores(required_scorers(spec.task, spec.policy.mechanical), sample)
     if missing:
         names = ", ".join(missing)
         return Verdict("failed", False, Fault("MissingScore", f"no numeric score from {names}"))
@@ -40,6 +40,6 @@ def item_verdict(spec: RunSpec, sample: SampleEvidence | None) -> Verdict:
     return Verdict("complete", False, None)
 
 
-def _missing_scores(checks: Sequence[MechanicalCheck], sample: SampleEvidence) -> list[str]:
+def _missing_scores(scorers: Sequence[str], sample: SampleEvidence) -> list[str]:
     numbers = {score.name for score in sample.scores if score.number is not None}
-    return [check.scorer for check in checks if check.scorer not in numbers]
+    return [scorer for scorer in scorers if scorer not in numbers]

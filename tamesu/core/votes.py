@@ -93,6 +93,21 @@ def human_verdict(
     return HumanVerdict("done", last.passed, 0, counted, last, stale)
 
 
+def dimension_answer(verdict: HumanVerdict, names: Sequence[str]) -> bool | None:
+    """Return what the reviews that count say of one dimension, by the first of its `names` that they answer.
+
+    An adjudication decides; else everybody must say yes. None while the verdict is, or when nobody was asked that.
+    """
+    if verdict.passed is None:
+        return None
+    deciding = verdict.counted if verdict.adjudication is None else (verdict.adjudication,)
+    for name in names:
+        answers = [one.answers[name].passed for one in deciding if name in one.answers]
+        if answers:
+            return all(answers)
+    return None
+
+
 def judge_digest(judge: ModelJudge) -> str:
     """Return the digest of what decides a judge's verdict beside rubric and output: model, prompts, parameters.
 

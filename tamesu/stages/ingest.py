@@ -33,6 +33,7 @@ from tamesu.core.ingest import StagedOutput, by_item, check_samples, ingest_item
 from tamesu.core.outcome import review_outcome
 from tamesu.core.slots import is_final
 from tamesu.core.speed import speed_remarks
+from tamesu.core.tasks import built_in_checks
 from tamesu.edge.backends.protocol import Backend, LogReading
 from tamesu.edge.store.digests import file_digest
 from tamesu.edge.store.evidence import read_attempts
@@ -42,6 +43,7 @@ from tamesu.edge.store.paths import Project, RunPaths
 from tamesu.edge.store.records import dump_record, read_record
 from tamesu.edge.store.staging import collect
 from tamesu.stages.attempts import make_request
+from tamesu.stages.built_in import checked, expectations
 from tamesu.stages.clock import now, seconds_between
 
 
@@ -147,11 +149,11 @@ def _ingest_attempt(
     priced = replace(spec, price=record.price, roles=roles)
     entries: dict[str, ItemEntry] = {}
     events: list[tuple[CallEvent, str, Mapping[str, Json]]] = []
+    expected = expectations(run, record.attempt) if built_in_checks(spec.task) else {}
     for item in record.asked:
         staged = _staged(run, spec, record.attempt, item, samples.get(item))
-        result = ingest_item(
-            priced, item, samples.get(item), staged, record.attempt, used.get(item, 0), reading.samples_at_once
-        )
+        sample = checked(run, spec, samples.get(item), staged, expected.get(item))
+        result = ingest_item(priced, item, sample, staged, record.attempt, used.get(item, 0), reading.samples_at_once)
         content = dump_record(result)
         if not run.result(item).exists() or run.result(item).read_bytes() != content:
             write_verified(run.result(item), content)

@@ -16,11 +16,11 @@ from tamesu.base.errors import BudgetRefused
 from tamesu.base.model.evidence import Fault, LedgerEntry
 from tamesu.base.model.judgement import JudgeCall, JudgmentFailure, JudgmentRecord
 from tamesu.base.model.plan import RoleRun, is_paid
-from tamesu.core.judging.models import SCHEMA
 from tamesu.core.judging.money import CallCost, call_cost
 from tamesu.core.judging.owed import DRIFT, EMPTY, FILTERED, TRUNCATED
 from tamesu.core.judging.reply import read_verdict
 from tamesu.core.ledger import balance, invocation_total
+from tamesu.core.response_schema import SCHEMA
 from tamesu.edge.backends.calls import Called, Caller, turns_digest
 from tamesu.edge.backends.inspect.recordings import Cell
 from tamesu.edge.backends.replayed import RecordedCall, ReplayedCalls

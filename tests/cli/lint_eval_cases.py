@@ -139,6 +139,21 @@ EVAL_CASES = [
         "mechanical:",
         says="valid_program",
     ),
+    Case(
+        "check/setting",
+        (swap("valid_program: {pass_at: 1.0}", "valid_program: {width: 3}"),),
+        "- valid_program: {width: 3}",
+        says="'width'",
+    ),
+    Case(
+        "check/unknown",
+        (
+            swap("task: artifact_bundle\n", "task: structured_text\n"),
+            swap("- valid_program: {pass_at: 1.0}", "- valid_jsn"),
+        ),
+        "- valid_jsn",
+        says="'valid_jsn'",
+    ),
     Case("acceptance/no-review", (swap("  human_review:\n    rubric: ../../rubrics/drawing.yml\n", ""),), "requires:"),
     Case(
         "acceptance/ignores-review", (swap("requires: [mechanical, human]", "requires: [mechanical]"),), "acceptance:"

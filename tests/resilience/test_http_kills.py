@@ -13,15 +13,16 @@ from pathlib import Path
 
 import pytest
 
-from tests.live import LiveProject
+from tests.live import Backend, LiveProject
 from tests.resilience.evidence import assert_books_balance, attempts, item_facts, reserved, settled, total
 from tests.resilience.gate import Gate
 from tests.resilience.processes import Launcher
-from tests.resilience.strikes import CONCURRENCY, ITEMS, TARGETS, WAYS, Arena, Strike, Struck, live_project
+from tests.resilience.strikes import CONCURRENCY, ITEMS, TARGETS, WAYS, Arena, Strike, Struck, Way, live_project
 from tests.resilience.test_kills import leaderboard
 from tests.servers import ModelServer
 
 PROJECTS = 10
+NATIVE_PROJECTS = 3  # what strikes it is the same; what keeps its answers is not
 KILLS = 5
 CALL_USD = 0.1
 LAST = ("int", "term", "int twice")  # to Snakemake alone: its job finishes all that is owed
@@ -55,9 +56,14 @@ class Undisturbed:
 
 
 @pytest.fixture(scope="module")
-def undisturbed(tmp_path_factory: pytest.TempPathFactory) -> Undisturbed:
+def backend(request: pytest.FixtureRequest) -> Backend:
+    return request.param
+
+
+@pytest.fixture(scope="module")
+def undisturbed(tmp_path_factory: pytest.TempPathFactory, backend: Backend) -> Undisturbed:
     with ModelServer(Gate(), models=("adder",)) as server:
-        project = live_project(tmp_path_factory.mktemp("undisturbed") / "live", server.url)
+        project = live_project(tmp_path_factory.mktemp("undisturbed") / "live", server.url, backend=backend)
         done = project.live("run")
     assert done.code == 0, done.out + done.err
     assert len(server.asked) == ITEMS
@@ -68,11 +74,11 @@ def facts(project: LiveProject) -> dict[str, object]:
     return {item: fact for (_, item), fact in item_facts(project.eval).items()}
 
 
-def struck_by(tmp_path: Path, launcher: Launcher, plan: Sequence[Strike]) -> Arena:
+def struck_by(tmp_path: Path, launcher: Launcher, plan: Sequence[Strike], backend: Backend) -> Arena:
     """Make a project, strike it again and again, and finish it with one undisturbed run."""
     gate = Gate()
     with ModelServer(gate, models=("adder",)) as server:
-        arena = Arena(live_project(tmp_path / "live", server.url), server, gate, launcher)
+        arena = Arena(live_project(tmp_path / "live", server.url, backend=backend), server, gate, launcher)
         for strike in plan:
             arena.strike(strike)
         arena.finish()
@@ -80,18 +86,24 @@ def struck_by(tmp_path: Path, launcher: Launcher, plan: Sequence[Strike]) -> Are
 
 
 @pytest.mark.long
-@pytest.mark.parametrize("project", range(PROJECTS))
+@pytest.mark.parametrize(
+    ("backend", "project"),
+    [*(("inspect", one) for one in range(PROJECTS)), *(("native", one) for one in range(NATIVE_PROJECTS))],
+    indirect=["backend"],
+)
 def test_struck_runs_end_as_if_nobody_had_struck_them(
-    tmp_path: Path, launcher: Launcher, undisturbed: Undisturbed, project: int
+    tmp_path: Path, launcher: Launcher, undisturbed: Undisturbed, backend: Backend, project: int
 ) -> None:
-    arena = struck_by(tmp_path, launcher, strikes(project))
+    arena = struck_by(tmp_path, launcher, strikes(project), backend)
     assert len(arena.struck) == KILLS + 1
     assert_all_holds(arena, undisturbed)
 
 
+@pytest.mark.parametrize("backend", ["inspect", "native"], indirect=True)
 @pytest.mark.parametrize("way", [pytest.param("int", marks=pytest.mark.long), "term", "kill"])
-def test_a_run_struck_once_goes_on(tmp_path: Path, launcher: Launcher, way: str) -> None:
-    arena = struck_by(tmp_path, launcher, [Strike("all" if way == "kill" else "run", way, 2, CONCURRENCY)])  # type: ignore[arg-type]
+def test_a_run_struck_once_goes_on(tmp_path: Path, launcher: Launcher, way: Way, backend: Backend) -> None:
+    strike = Strike("all" if way == "kill" else "run", way, 2, CONCURRENCY)
+    arena = struck_by(tmp_path, launcher, [strike], backend)
     assert_each_strike_is_told(arena)
     assert_money(arena)
 

@@ -15,6 +15,7 @@ from tamesu.base.model.manifest import (
     FileDigest,
     ImageReference,
     Limits,
+    OutputSchema,
     Policy,
 )
 
@@ -27,7 +28,10 @@ class Message:
 
 @dataclass(frozen=True, slots=True)
 class Sample:
-    """One item as the model will see it; `digest` covers all fields, `assets` are digests of files."""
+    """One item as the model will see it; `digest` covers all fields, `assets` are digests of files.
+
+    `expected` is what built-in checks compare with; `target` is the same as text, which scorers read.
+    """
 
     item: str
     messages: tuple[Message, ...]
@@ -35,6 +39,7 @@ class Sample:
     metadata: Mapping[str, Json]
     assets: tuple[str, ...]
     digest: str
+    expected: Json = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -185,6 +190,7 @@ class RunSpec:
     assets: Mapping[str, tuple[str, ...]]
     identity: Identity
     roles: tuple[RoleRun, ...] = ()
+    output_schema: OutputSchema | None = None
 
     @property
     def executed(self) -> tuple[SourceCopy, ...]:

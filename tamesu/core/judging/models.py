@@ -6,17 +6,14 @@ from collections.abc import Mapping
 from dataclasses import replace
 
 from tamesu.base.canonical import Json
-from tamesu.base.model.manifest import Eval, Limits, ModelJudge
+from tamesu.base.model.manifest import Eval, Limits, ModelJudge, OutputSchema
 from tamesu.base.model.plan import RoleRun, RunSpec, SourceCopy
 from tamesu.core.judging.reply import verdict_schema
 from tamesu.core.matrix import Setting, model_uri
-from tamesu.core.parameter_values import PROVIDER_DEFAULT
 from tamesu.core.pricing import largest_call_usd
+from tamesu.core.response_schema import with_schema
 from tamesu.core.roles import as_run
-from tamesu.core.routes import Protocol, protocol_of
-from tamesu.core.wire_names import travel
 
-SCHEMA = "response_schema"
 # The most tokens that one picture of at most 1536 x 1536 pixels was seen to count for, by who counts.
 _IMAGE_TOKENS = {"openai": 48_169}
 _OTHER_IMAGE_TOKENS = 8_192
@@ -45,23 +42,11 @@ def _model(judge: ModelJudge, setting: Setting) -> RoleRun:
 
 
 def _sent(judge: ModelJudge) -> dict[str, Json]:
-    """Return the parameters of a judge with the form of its answer, where its route can carry that.
-
-    `response_schema: provider-default` leaves it out, for an endpoint that refuses it.
-    """
+    """Return the parameters of a judge with the form of its answer, where its route can carry that."""
     sent = {name: value for name, value in judge.parameters.items() if name != "recordings"}
-    if SCHEMA not in sent and _has_schemas(judge.provider) and judge.rubric is not None:
-        schema = verdict_schema(judge.rubric.dimensions)
-        sent[SCHEMA] = {"name": "verdict", "json_schema": schema, "strict": True}
-    return {name: value for name, value in sent.items() if (name, value) != (SCHEMA, PROVIDER_DEFAULT)}
-
-
-def _has_schemas(provider: str) -> bool:
-    protocol = protocol_of(provider)
-    # on Bedrock it depends on the model; xAI's client reads the reply itself, and what it cannot read is lost
-    return protocol not in {None, Protocol.RECORDED, Protocol.CONVERSE, Protocol.GRPC} and bool(
-        travel(protocol, SCHEMA).names
-    )
+    rubric = judge.rubric
+    schema = None if rubric is None else OutputSchema(None, verdict_schema(rubric.dimensions))
+    return with_schema(judge.provider, sent, "verdict", schema)
 
 
 def judge_call_usd(model: RoleRun, text_bytes: int, images: int) -> float | None:

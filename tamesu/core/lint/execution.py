@@ -9,12 +9,7 @@ from tamesu.core.lint.remark import Remark, nearest
 from tamesu.core.lint.roles import role_remarks
 from tamesu.core.routes import find_route, route_names
 from tamesu.core.support import missing_support
-
-TASKS = {
-    "artifact_bundle": frozenset({"inspect"}),
-    "structured_text": frozenset({"native", "inspect"}),
-    "image_generation": frozenset({"native", "inspect"}),
-}
+from tamesu.core.tasks import TASKS
 
 
 def execution_remarks(evaluation: Eval) -> Iterator[Remark]:

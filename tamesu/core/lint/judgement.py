@@ -6,8 +6,10 @@ from collections import Counter
 from collections.abc import Iterator
 
 from tamesu.base.model.manifest import Eval
+from tamesu.core.checks.names import PREREQUISITE, SETTINGS
 from tamesu.core.lint.remark import Remark, nearest
 from tamesu.core.metrics.task_names import metric_names
+from tamesu.core.tasks import built_in_checks
 
 _ACCEPTANCE = ("evaluation", "acceptance")
 
@@ -15,6 +17,7 @@ _ACCEPTANCE = ("evaluation", "acceptance")
 def judgement_remarks(evaluation: Eval) -> Iterator[Remark]:
     """Yield where checks, review, judges, acceptance and metrics contradict each other."""
     yield from _scorers(evaluation)
+    yield from _checks(evaluation)
     yield from _requirements(evaluation)
     yield from _review_role(evaluation)
     yield from _human(evaluation)
@@ -25,6 +28,22 @@ def _scorers(evaluation: Eval) -> Iterator[Remark]:
     for name, count in Counter(check.scorer for check in evaluation.policy.mechanical).items():
         if count > 1:
             yield Remark(("evaluation", "mechanical"), "scorer/repeated", f"scorer '{name}' repeats", "list it once")
+
+
+def _checks(evaluation: Eval) -> Iterator[Remark]:
+    """Tamesu makes the checks of some tasks; a setting that a check does not take does nothing."""
+    known = built_in_checks(evaluation.task)
+    for number, check in enumerate(evaluation.policy.mechanical):
+        at = ("evaluation", "mechanical", number)
+        if known and check.scorer not in known:
+            message = f"'{check.scorer}' is no check of task '{evaluation.task}'"
+            yield Remark(at, "check/unknown", message, nearest(check.scorer, known))
+            continue
+        taken = (PREREQUISITE, *(SETTINGS.get(check.scorer, ()) if known else ()))
+        for name in check.settings:
+            if name not in taken:
+                fix = f"it takes pass_at, {', '.join(taken)}"
+                yield Remark(at, "check/setting", f"'{check.scorer}' takes no setting '{name}'", fix)
 
 
 def _requirements(evaluation: Eval) -> Iterator[Remark]:

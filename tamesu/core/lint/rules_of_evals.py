@@ -238,6 +238,16 @@ EVAL_RULES: dict[str, tuple[str, str, str]] = {
         "A recorded answer is found by the prompt, so one item would be given the other's.",
         "Let the prompt print what tells them apart, or take one of them out.",
     ),
+    "check/setting": (
+        "A check with a setting that it does not take.",
+        "It would do nothing, and the eval would be judged otherwise than it reads.",
+        "Remove it, or write it at the check that takes it.",
+    ),
+    "check/unknown": (
+        "A structured text or a picture with a check that its task does not make.",
+        "Nothing would produce it, and every item would lack a score.",
+        "Use one of the task's checks, or `artifact_bundle` with a scorer of your own.",
+    ),
     "review/no-role": (
         "`human_review` without an artifact that people look at.",
         "There would be nothing to review.",

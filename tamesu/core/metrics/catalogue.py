@@ -12,29 +12,34 @@ from tamesu.core.metrics.cells import CellMetrics, cells_of, count_cell, rows_of
 from tamesu.core.metrics.definition import Metric, MetricValue, Sample, finish
 from tamesu.core.metrics.delivery import DELIVERY
 from tamesu.core.metrics.judges import JUDGES
+from tamesu.core.metrics.pictures import PICTURES
 from tamesu.core.metrics.review import REVIEW
 from tamesu.core.metrics.scores import SCORES
+from tamesu.core.metrics.structured import FIELD_ACCURACY, STRUCTURED, field_of
 from tamesu.core.rows import ItemRow
+from tamesu.core.tasks import BUNDLE, IMAGES, TEXT
 
-METRICS: tuple[Metric, ...] = (*SCORES, *DELIVERY, *REVIEW, *JUDGES)
+METRICS: tuple[Metric, ...] = (*SCORES, *DELIVERY, *REVIEW, *JUDGES, *STRUCTURED, *PICTURES)
 
 
 @dataclass(frozen=True, slots=True)
 class NamedMetric:
-    """A metric with the scorer or judge its name asks for, empty where none is needed."""
+    """A metric with the scorer, judge or field that its name asks for, empty where none is needed."""
 
     metric: Metric
     scorer: str
 
 
-def known_metric_names(policy: Policy, has_review_role: bool) -> tuple[str, ...]:
-    """Return every metric name that an evaluation with this policy produces, in registry order."""
+def known_metric_names(policy: Policy, has_review_role: bool, task: str = BUNDLE) -> tuple[str, ...]:
+    """Return every metric name that an evaluation with this policy produces, in registry order; fields left out."""
     held = {
         "nothing": True,
         "scorer": True,
         "review role": has_review_role,
         "human review": has_review_role and policy.human_rubric is not None,
         "judge": has_review_role,
+        "structured text": task == TEXT,
+        "pictures": task == IMAGES,
     }
     return tuple(name for metric in METRICS if held[metric.need] for name in metric.names(policy))
 
@@ -44,6 +49,9 @@ def find_metric(name: str, policy: Policy) -> NamedMetric:
     for metric in METRICS:
         if name in metric.names(policy):
             return NamedMetric(metric, name.removeprefix(metric.name).removeprefix(":"))
+    path = field_of(name)
+    if path is not None:  # which fields there are is the schema's word; lint holds names against it
+        return NamedMetric(FIELD_ACCURACY, path)
     raise UnknownName("metric", name, known_metric_names(policy, has_review_role=True))
 
 

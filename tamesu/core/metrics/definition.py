@@ -13,7 +13,8 @@ from tamesu.core.rows import ItemRow
 from tamesu.core.stats import Estimate, Interval, Observation, estimate_mean, estimate_quantity
 
 Unit = Literal["score", "rate", "ms", "tokens", "usd"]
-Need = Literal["nothing", "scorer", "review role", "human review", "judge"]
+Need = Literal["nothing", "scorer", "review role", "human review", "judge", "structured text", "pictures"]
+Better = Literal["higher", "lower"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -93,7 +94,7 @@ class Metric:
     unit: Unit
     observe: Observe
     need: Need = "nothing"
-    better: Literal["higher", "lower"] = "higher"
+    better: Better = "higher"
     summarise: Summarise = pooled_mean
     paired: bool = True
 

@@ -7,6 +7,7 @@ from collections.abc import Iterable
 from tamesu.core.metrics import Cell
 from tamesu.core.report.comparison import Comparison
 from tamesu.core.report.evidence import evidence_line
+from tamesu.core.report.fields import fields_section
 from tamesu.core.report.figures import difference_text, metric_text, p_text, usd
 from tamesu.core.report.judges import judges_section
 from tamesu.core.report.leaderboard import POOLED, results_table
@@ -36,6 +37,7 @@ def _sections(summary: EvalSummary) -> Iterable[str]:
     yield f"## Delivery\n\n{results_table(summary, summary.delivery)}"
     if summary.comparisons:
         yield f"## Comparisons by {markdown(summary.primary)}\n\n{_comparisons(summary)}"
+    yield from fields_section(summary)
     yield from judges_section(summary)
     yield "## Limits\n\n" + "\n".join(f"- {markdown(limit)}" for limit in summary.limits) + "\n"
     yield f"## Runs\n\n{_runs(summary)}"

@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from tamesu.base.model.evidence import Balance
 from tamesu.base.model.manifest import Eval, EvalRef, Policy
 from tamesu.base.model.plan import FoundRun, SlotState
+from tamesu.core.checks.fields import Field, schema_fields
 from tamesu.core.judging.figures import JudgeFigures, judge_figures
 from tamesu.core.metrics import Cell, CellMetrics, MetricValue, cell_metrics, find_metric, measure
 from tamesu.core.metrics.cells import cell_of
@@ -60,7 +61,8 @@ class EvalSummary:
     stand in every report. `recorded` is the banner over replayed answers, `warnings` stand beside it. `ranked` says
     that `cells` stand from best to worst; else they stand in plan order. `range` says from where to where three or
     more of them go, `limits` what none of the figures can say. `evidence` is a SHA-256 in hex. `judges` are
-    the figures of model judges, `judge_balance` is the money of their own ledger.
+    the figures of model judges, `judge_balance` is the money of their own ledger. `enums` are the fields of a
+    structured text that take one of a few values.
     """
 
     ref: EvalRef
@@ -89,6 +91,7 @@ class EvalSummary:
     evidence: str
     judges: tuple[JudgeFigures, ...] = ()
     judge_balance: Balance | None = None
+    enums: tuple[Field, ...] = ()
 
     @property
     def primary(self) -> str:
@@ -155,6 +158,7 @@ def summarise(
         limits=limits(evaluation, slots, rows, cells, comparisons),
         evidence=evidence,
         judges=judge_figures(rows, slots, policy),
+        enums=tuple(field for field in schema_fields(evaluation.output_schema) if field.values),
         judge_balance=judge_balance,
     )
 

@@ -59,7 +59,8 @@ class Called:
 
     `text` is the reply as it came, None without one. `fault` says why no reply is here; `passing` that another time
     there may be one. `drift` are lines about requests that were sent otherwise than declared, or served by another
-    model. `unaccounted` counts requests that may be billed and of which nothing tells the cost.
+    model. `unaccounted` counts requests that may be billed and of which nothing tells the cost. `no_content` says that
+    the message of the reply had no content at all; `usage_problem` is a line about token counts that cannot be.
     """
 
     text: str | None
@@ -72,6 +73,8 @@ class Called:
     unaccounted: int = 0
     served: str | None = None
     request_id: str | None = None
+    no_content: bool = False
+    usage_problem: str | None = None
 
 
 class Caller(Protocol):
@@ -81,7 +84,7 @@ class Caller(Protocol):
         """Make one call; `name` says in the wire log what it is for. Whatever goes wrong with it is in the result."""
 
 
-def open_caller(spec: RunSpec, access: Access, wire: Path, session: int, role: str) -> Caller:
+def open_caller(spec: RunSpec, access: Access, wire: Path, session: int, role: str | None) -> Caller:
     """Return the model of a run for single calls; its requests are appended to `wire` as those of `session`.
 
     Raises UsageError when the provider's client is not installed. Imports Inspect only now.

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Protocol
@@ -106,7 +106,8 @@ def backend(name: str) -> Backend:
         from tamesu.edge.backends.inspect.adapter import InspectBackend
 
         return InspectBackend()
-    raise UsageError(f"execution.backend: there is no backend '{name}'; use 'inspect'")
+    if name == "native":
+        from tamesu.edge.backends.native.adapter import NativeBackend
 
-
-BACKENDS: Sequence[str] = ("inspect",)
+        return NativeBackend()
+    raise UsageError(f"execution.backend: there is no backend '{name}'; use 'native' or 'inspect'")

@@ -107,6 +107,10 @@ class RunPaths:
     def log(self, number: int) -> Path:
         return self.private / f"attempt-{number:02d}.eval"
 
+    def journal(self, number: int) -> Path:
+        """What the native backend notes of an attempt, in the place of a log."""
+        return self.private / f"calls-{number:02d}.jsonl"
+
     def staging(self, number: int) -> Path:
         return self.private / f"staging-{number:02d}"
 

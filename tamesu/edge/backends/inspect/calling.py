@@ -21,14 +21,15 @@ from inspect_ai.model import (
     ContentText,
     ModelOutput,
 )
+from inspect_ai.util._concurrency import init_concurrency
 
 from tamesu.base.errors import ImpossibleUsage, TamesuError
 from tamesu.base.model.evidence import Fault, Usage
 from tamesu.base.model.plan import RunSpec
-from tamesu.base.model.wire import ModelCalls, WireReply, WireRequest
+from tamesu.base.model.wire import NO_CONTENT, ModelCalls, WireReply, WireRequest
 from tamesu.core.routes import find_route
 from tamesu.core.wire import check_wire, unanswered_calls
-from tamesu.edge.backends.calls import Called, ImagePart, Part, Turn
+from tamesu.edge.backends.calls import Called, ImagePart, Part, TextPart, Turn
 from tamesu.edge.backends.inspect.logs import model_usage
 from tamesu.edge.backends.inspect.models import live_model
 from tamesu.edge.backends.inspect.observing import called_for
@@ -66,7 +67,7 @@ class _Heard(WireLog):
 class InspectCaller:
     """The model of a run for single calls."""
 
-    def __init__(self, spec: RunSpec, access: Access, wire: Path, session: int, role: str) -> None:
+    def __init__(self, spec: RunSpec, access: Access, wire: Path, session: int, role: str | None) -> None:
         wire.parent.mkdir(parents=True, exist_ok=True)
         # outside of an evaluation Inspect misses what it registers there, and says so at every call
         logging.getLogger("inspect_ai").setLevel(logging.ERROR)
@@ -75,6 +76,8 @@ class InspectCaller:
         self._wire = _Heard(wire, session)
         # the role stands in the wire log alone, where it tells whose requests these are
         self._wire._role = role
+        # a probe of the same endpoint left its own cap of one call behind, which would hold for the whole process
+        init_concurrency()
         self._model = live_model(spec, access, self._wire, {})
 
     async def call(self, name: str, turns: Sequence[Turn]) -> Called:
@@ -104,7 +107,7 @@ class InspectCaller:
         requests = [line for line in lines if isinstance(line, WireRequest)]
         replies = [line for line in lines if isinstance(line, WireReply)]
         checked = check_wire(self._spec, requests, replies, None)
-        usage = None if output is None else self._usage(output)
+        usage, usage_problem = (None, None) if output is None else self._usage(output)
         last = max(replies, key=lambda reply: reply.id, default=None)
         return Called(
             text=None if output is None or error is not None else output.completion,
@@ -117,13 +120,16 @@ class InspectCaller:
             unaccounted=self._unaccounted(name, requests, replies, answered=usage is not None),
             served=None if last is None else last.served,
             request_id=None if last is None else last.request_id,
+            no_content=output is not None and bool((output.metadata or {}).get(NO_CONTENT)),
+            usage_problem=usage_problem,
         )
 
-    def _usage(self, output: ModelOutput) -> Usage | None:
+    def _usage(self, output: ModelOutput) -> tuple[Usage | None, str | None]:
+        """Return the tokens of a reply, and a line about counts that cannot be."""
         try:
-            return None if output.usage is None else model_usage(self._spec.model_uri, output.usage)
-        except ImpossibleUsage:
-            return None
+            return None if output.usage is None else model_usage(self._spec.model_uri, output.usage), None
+        except ImpossibleUsage as error:
+            return None, str(error)
 
     def _unaccounted(
         self, name: str, requests: Sequence[WireRequest], replies: Sequence[WireReply], *, answered: bool
@@ -150,9 +156,11 @@ def _may_pass(last: WireReply | None) -> bool:
 
 
 def _message(turn: Turn) -> ChatMessage:
-    if turn.role == "system":
-        return ChatMessageSystem(content=[_content(part) for part in turn.parts])
-    return ChatMessageUser(content=[_content(part) for part in turn.parts])
+    first = turn.parts[0]
+    # a text alone travels as a text, as it does from a dataset
+    only = first.text if len(turn.parts) == 1 and isinstance(first, TextPart) else None
+    content = [_content(part) for part in turn.parts] if only is None else only
+    return ChatMessageSystem(content=content) if turn.role == "system" else ChatMessageUser(content=content)
 
 
 def _content(part: Part) -> Content:

@@ -1,0 +1,1 @@
+"""Tamesu's own loop: one model call per item, over the same providers as the Inspect backend."""

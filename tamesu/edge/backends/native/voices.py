@@ -1,0 +1,49 @@
+"""Who answers the items of a run: its model over the provider's client, or recorded answers."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Protocol
+
+from tamesu.base.errors import UsageError
+from tamesu.edge.backends.calls import Called, Caller, open_caller
+from tamesu.edge.backends.inspect.recordings import Cell, parse_recordings
+from tamesu.edge.backends.native.questions import Question
+from tamesu.edge.backends.protocol import AttemptRequest
+from tamesu.edge.backends.replayed import RecordedCall, ReplayedCalls
+
+
+class Voice(Protocol):
+    """Answers one question."""
+
+    async def ask(self, question: Question) -> Called:
+        """Make one call; whatever goes wrong with it is in the result."""
+
+
+@dataclass(frozen=True, slots=True)
+class LiveVoice:
+    caller: Caller
+
+    async def ask(self, question: Question) -> Called:
+        return await self.caller.call(question.item, question.turns)
+
+
+@dataclass(frozen=True, slots=True)
+class RecordedVoice:
+    answers: ReplayedCalls
+    cell: Cell
+
+    async def ask(self, question: Question) -> Called:
+        return await self.answers.call(RecordedCall(question.item, self.cell, 0))
+
+
+def voice_of(request: AttemptRequest) -> Voice:
+    """Return who answers an attempt. Raises UsageError when the provider has no route or its client is not here."""
+    spec = request.spec
+    if spec.provider == "replay":
+        content = request.paths.recordings.read_bytes()
+        answers = ReplayedCalls(parse_recordings(content, str(request.paths.recordings)), request.replay_calls)
+        return RecordedVoice(answers, Cell(spec.model, spec.arm, spec.repetition))
+    if request.access is None:
+        raise UsageError(f"{spec.ref}: provider '{spec.provider}' has no route; see docs/routes.md")
+    return LiveVoice(open_caller(spec, request.access, request.paths.wire, request.attempt, role=None))

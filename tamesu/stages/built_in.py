@@ -1,0 +1,33 @@
+"""Built-in checks at ingestion: of the stored output of each item, against what its frozen dataset expects."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from dataclasses import replace
+
+from tamesu.base.canonical import Json
+from tamesu.base.model.evidence import SampleEvidence
+from tamesu.base.model.plan import RunSpec
+from tamesu.core.checks.built_in import built_in_scores
+from tamesu.core.ingest import StagedOutput
+from tamesu.core.tasks import OUTPUT, built_in_checks
+from tamesu.edge.store.paths import RunPaths
+
+
+def expectations(run: RunPaths, attempt: int) -> Mapping[str, Json]:
+    """Return what each item that an attempt asked expects, as JSON; items that expect nothing are left out."""
+    lines = run.attempt_dataset(attempt).read_bytes().split(b"\n")
+    records = (json.loads(line) for line in lines if line.strip())
+    return {record["id"]: record["expected"] for record in records if "expected" in record}
+
+
+def checked(
+    run: RunPaths, spec: RunSpec, sample: SampleEvidence | None, staged: StagedOutput, expected: Json
+) -> SampleEvidence | None:
+    """Return a sample with the scores of the built-in checks; one without an answer to check stays as it is."""
+    if sample is None or sample.error is not None or not built_in_checks(spec.task):
+        return sample
+    output = next((artifact for artifact in staged.artifacts if artifact.role == OUTPUT), None)
+    content = None if output is None else (run.item(sample.item) / output.path).read_bytes()
+    return replace(sample, scores=built_in_scores(spec, expected, content))
