@@ -7,6 +7,7 @@ import json
 import shutil
 
 from tests.cli.calling import Caller, one_line
+from tests.judged import review
 from tests.projects import EVAL, ShapesProject
 
 NAME = "shape-drawing/prompt-wording/replayed"
@@ -105,3 +106,19 @@ def test_mistakes_end_in_one_line(banked_shapes: ShapesProject, call: Caller) ->
     line = one_line(call(banked_shapes, "compare", "replayed", "--metric", "render_rat"), 2)
     assert line == f"no metric of {NAME} named 'render_rat'; did you mean render_rate?"
     assert call(banked_shapes, "compare", "replayed", "--by", "arms").code == 2
+
+
+def test_reviews_count_in_a_comparison(banked_shapes: ShapesProject, call: Caller) -> None:
+    asked = ("compare", NAME, "--by", "arm", "--metric", "human_pass_rate", "--json")
+    owed = json.loads(call(banked_shapes, *asked).out)
+    assert [one["difference"] for one in owed["comparisons"]] == [None, None]
+    review(banked_shapes, "ada", lambda result: "--terse--" not in result.run_id)
+    told = json.loads(call(banked_shapes, *asked).out)
+    assert all(one["difference"] > 0 for one in told["comparisons"])
+
+
+def test_a_policy_that_changed_stands_beside_a_comparison(banked_shapes: ShapesProject, call: Caller) -> None:
+    banked_shapes.edit_eval("scene_coverage: {pass_at: 0.8}", "scene_coverage: {pass_at: 0.5}")
+    done = call(banked_shapes, "compare", NAME, "--by", "arm")
+    assert done.code == 0
+    assert f"{NAME}: policy changed after the evidence existed (was, now)" in " ".join(done.out.split())

@@ -128,3 +128,11 @@ def test_assets_that_no_model_would_see_block_the_run(tmp_path: Path) -> None:
     assert refused.code == 2
     assert "assets of items are not sent by backend 'native' in this version" in refused.err
     assert project.calls() == []
+
+
+def test_arms_are_compared_by_any_metric_of_the_task(done: Tickets) -> None:
+    told = done.tamesu("compare", "replayed", "--by", "arm", "--json")
+    assert told.code == 0, told.err
+    by_field = done.tamesu("compare", "replayed", "--by", "arm", "--metric", "queue_accuracy", "--json")
+    assert by_field.code == 0, by_field.err
+    assert '"items": 24' in told.out and '"items": 24' in by_field.out

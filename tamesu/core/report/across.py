@@ -9,7 +9,8 @@ from tamesu.base.canonical import Json, digest
 from tamesu.base.errors import UnknownName, UsageError
 from tamesu.base.model.manifest import Eval, Item
 from tamesu.core.identity import differences
-from tamesu.core.metrics import Cell, cells_of, known_metric_names, rows_of
+from tamesu.core.metrics import Cell, cells_of, rows_of
+from tamesu.core.metrics.task_names import metric_names
 from tamesu.core.report.comparison import Comparison, adjusted, compare, compare_samples
 from tamesu.core.report.figures import count
 from tamesu.core.rows import ItemRow, SlotEvidence, build_rows
@@ -28,6 +29,7 @@ class Side:
     evaluation: Eval
     slots: tuple[SlotEvidence, ...]
     rows: tuple[ItemRow, ...]
+    policy_changed: str | None = None
 
     @property
     def name(self) -> str:
@@ -61,9 +63,9 @@ class EvalComparison:
     warnings: tuple[str, ...]
 
 
-def side_of(evaluation: Eval, slots: Sequence[SlotEvidence]) -> Side:
-    """Return an eval with its rows under the policy of now."""
-    return Side(evaluation, tuple(slots), build_rows(slots, evaluation.policy))
+def side_of(evaluation: Eval, slots: Sequence[SlotEvidence], policy_changed: str | None = None) -> Side:
+    """Return an eval with its rows under the policy of now, and what that was when the evidence came."""
+    return Side(evaluation, tuple(slots), build_rows(slots, evaluation.policy), policy_changed)
 
 
 def compare_within(side: Side, factor: str | None, metric: str | None) -> EvalComparison:
@@ -78,7 +80,7 @@ def compare_within(side: Side, factor: str | None, metric: str | None) -> EvalCo
         raise UsageError(
             f"{side.name}: has no two cells that differ in {factor or 'arm or model'} alone; name two evals"
         )
-    return EvalComparison(side.name, side.name, name, None, adjusted(found), tuple(_pending((side,))))
+    return EvalComparison(side.name, side.name, name, None, adjusted(found), (*_policies((side,)), *_pending((side,))))
 
 
 def compare_evals(first: Side, second: Side, metric: str | None) -> EvalComparison:
@@ -105,8 +107,15 @@ def compare_evals(first: Side, second: Side, metric: str | None) -> EvalComparis
             for side, cell in ((first, one), (second, other))
         )
         found.append(compare_samples((rows[0], rows[1]), (one, other), (policies[0], policies[1])))
-    warnings = (*_of_items(first, second, items), *_of_protocol(first, second, equal), *_pending((first, second)))
+    warnings = (*_of_items(first, second, items), *_of_protocol(first, second, equal))
+    warnings = (*warnings, *_policies((first, second)), *_pending((first, second)))
     return EvalComparison(first.name, second.name, name, items, adjusted(found), warnings)
+
+
+def _policies(sides: Sequence[Side]) -> Iterator[str]:
+    for side in sides:
+        if side.policy_changed is not None:
+            yield f"{side.name}: policy changed after the evidence existed (was, now): {side.policy_changed}"
 
 
 def shared_items(first: Side, second: Side) -> SharedItems:
@@ -148,9 +157,8 @@ def _pairs(
 
 
 def _metric(side: Side, metric: str | None) -> str:
-    policy = side.evaluation.policy
-    name = metric or policy.primary_metric
-    known = known_metric_names(policy, side.evaluation.execution.artifacts.review is not None)
+    name = metric or side.evaluation.policy.primary_metric
+    known = metric_names(side.evaluation)
     if name not in known:
         raise UnknownName(f"metric of {side.name}", name, known)
     return name
