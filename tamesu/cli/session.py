@@ -20,6 +20,7 @@ from tamesu.edge.store.paths import Project, find_project
 
 _FULL_DISK = frozenset({errno.ENOSPC, errno.EDQUOT})
 _HUNG_UP = 129  # the terminal went away, and with it whoever would read why
+INTERRUPTED = "interrupted; run again to go on, what was finished is kept"
 
 
 def project_here() -> Project:
@@ -78,7 +79,7 @@ def leave_behind_threads(code: object) -> None:
 
 def end_interrupted() -> NoReturn:
     """End as interrupted, with one line."""
-    fail("interrupted; run again to go on, what was finished is kept", 130)
+    fail(INTERRUPTED, 130)
 
 
 def guarded(command: Callable[[], Any]) -> None:

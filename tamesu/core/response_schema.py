@@ -18,9 +18,11 @@ _ALLOWED_WHEN_STRICT = frozenset(
 
 
 def carries_schemas(provider: str) -> bool:
-    """Return whether a provider's route carries the form of an answer; on Bedrock it depends on the model."""
+    """Return whether a provider's route carries the form of an answer."""
     protocol = protocol_of(provider)
-    return protocol not in {None, Protocol.RECORDED, Protocol.CONVERSE} and bool(travel(protocol, SCHEMA).names)
+    # on Bedrock it depends on the model; xAI's client reads the reply itself, and what it cannot read is lost
+    unfit = {None, Protocol.RECORDED, Protocol.CONVERSE, Protocol.GRPC}
+    return protocol not in unfit and bool(travel(protocol, SCHEMA).names)
 
 
 def with_schema(
