@@ -37,7 +37,8 @@ def test_what_providers_would_refuse_is_a_wish(name: str) -> None:
 
 
 @pytest.mark.parametrize(
-    ("provider", "carried"), [("anthropic", True), ("google", True), ("replay", False), ("bedrock", False), ("grok", False)]
+    ("provider", "carried"),
+    [("anthropic", True), ("google", True), ("replay", False), ("bedrock", False), ("grok", False)],
 )
 def test_it_is_sent_where_the_route_carries_it(provider: str, carried: bool) -> None:
     sent = with_schema(provider, {"max_tokens": 9}, "output", OutputSchema(None, TICKET))
