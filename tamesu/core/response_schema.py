@@ -21,8 +21,8 @@ def carries_schemas(provider: str) -> bool:
     """Return whether a provider's route carries the form of an answer."""
     protocol = protocol_of(provider)
     # on Bedrock it depends on the model; xAI's client reads the reply itself, and what it cannot read is lost
-    unfit = {None, Protocol.RECORDED, Protocol.CONVERSE, Protocol.GRPC}
-    return protocol not in unfit and bool(travel(protocol, SCHEMA).names)
+    unfit = protocol in {Protocol.RECORDED, Protocol.CONVERSE, Protocol.GRPC}
+    return protocol is not None and not unfit and bool(travel(protocol, SCHEMA).names)
 
 
 def with_schema(

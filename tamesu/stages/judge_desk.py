@@ -21,9 +21,9 @@ from tamesu.core.judging.owed import DRIFT, EMPTY, FILTERED, TRUNCATED
 from tamesu.core.judging.reply import read_verdict
 from tamesu.core.ledger import balance, invocation_total
 from tamesu.core.response_schema import SCHEMA
-from tamesu.edge.backends.calls import Called, Caller, turns_digest
-from tamesu.edge.backends.inspect.recordings import Cell
-from tamesu.edge.backends.replayed import RecordedCall, ReplayedCalls
+from tamesu.edge.providers.calls import Called, Caller, turns_digest
+from tamesu.edge.providers.recordings import Cell
+from tamesu.edge.providers.replayed import RecordedCall, ReplayedCalls
 from tamesu.edge.store.journal import all_ledgers, append_entry, ledger_held, read_ledger
 from tamesu.edge.store.judgments import Series, last_number, write_judgment
 from tamesu.edge.store.paths import Project

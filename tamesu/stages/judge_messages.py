@@ -12,7 +12,7 @@ from tamesu.core.judging.images import MEDIA_TYPE, shown_image
 from tamesu.core.judging.owed import CHANGED, NOT_SHOWABLE, TOO_LARGE
 from tamesu.core.judging.reply import verdict_instruction
 from tamesu.core.media import kind_of
-from tamesu.edge.backends.calls import ImagePart, Part, TextPart, Turn
+from tamesu.edge.providers.calls import ImagePart, Part, TextPart, Turn
 from tamesu.stages.judge_plan import Ask
 
 LARGEST_TEXT = 1_000_000  # bytes; a part of an output would be judged as if it were all of it

@@ -18,12 +18,12 @@ from tamesu.base.model.plan import RunSpec
 from tamesu.core.judging.models import judge_run
 from tamesu.core.ledger import open_reservations
 from tamesu.core.planning import Grouping, Retries
-from tamesu.edge.backends.calls import Caller, open_caller
-from tamesu.edge.backends.inspect.recordings import parse_recordings
 from tamesu.edge.backends.protocol import backend
-from tamesu.edge.backends.replayed import ReplayedCalls
-from tamesu.edge.backends.work import work_off
 from tamesu.edge.credentials import Access
+from tamesu.edge.providers.calls import Caller, open_caller
+from tamesu.edge.providers.recordings import parse_recordings
+from tamesu.edge.providers.replayed import ReplayedCalls
+from tamesu.edge.providers.work import work_off
 from tamesu.edge.store.journal import append_entry, ledger_held, read_ledger
 from tamesu.edge.store.judgments import Series, judge_wire, next_session, recorded_call
 from tamesu.edge.store.locks import held

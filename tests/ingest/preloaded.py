@@ -14,7 +14,7 @@ for _name in (
     "tamesu.edge.backends.inspect.closing",
     "tamesu.edge.backends.inspect.log_identity",
     "tamesu.edge.backends.inspect.logs",
-    "tamesu.edge.backends.inspect.replay",
+    "tamesu.edge.providers.replay",
     "inspect_ai.agent._acp.server",
     "inspect_ai.model._assistant_internal",
     "inspect_ai.model._openai_responses",

@@ -13,8 +13,8 @@ from inspect_ai.log import EvalLog, read_eval_log
 from tamesu.base.errors import LogRefused
 from tamesu.core.identity import partition_digest
 from tamesu.edge.backends.inspect.log_identity import check_identity, generation_from_log
-from tamesu.edge.backends.inspect.settings import METADATA_KEY
 from tamesu.edge.backends.protocol import AttemptRequest
+from tamesu.edge.providers.settings import METADATA_KEY
 from tamesu.edge.store.paths import Project, RunPaths
 from tamesu.stages.attempts import make_request
 from tamesu.stages.freeze import read_spec

@@ -25,7 +25,7 @@ from tests.resilience.processes import Launcher
 
 pytestmark = pytest.mark.long  # real runs, paid and paid again
 
-COUNT = "tamesu.edge.backends.inspect.replay:ReplayAPI._count"
+COUNT = "tamesu.edge.providers.replay:ReplayAPI._count"
 LARGEST_CALL_USD = 0.0013  # `Repeat: <10>` and less: at most 13 bytes at 100 USD per million tokens
 
 

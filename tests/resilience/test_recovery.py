@@ -22,7 +22,7 @@ from tests.resilience.processes import Launcher, wait_until
 
 pytestmark = pytest.mark.long  # real processes are started, killed and started again
 
-COUNT = "tamesu.edge.backends.inspect.replay:ReplayAPI._count"
+COUNT = "tamesu.edge.providers.replay:ReplayAPI._count"
 ATTEMPTS = "tamesu.stages.attempts"
 EXECUTE = "tamesu.stages.execute"
 INGEST = "tamesu.stages.ingest"

@@ -46,11 +46,11 @@ from inspect_ai.util._sandbox.environment import resolve_sandbox_environment
 
 from tamesu.base.model.plan import Price, PriceTier
 from tamesu.core.parameters import CONFIG_FIELDS, OWN, REFUSED, split_parameters
-from tamesu.edge.backends.inspect.isolation import kept_environment
 from tamesu.edge.backends.inspect.logs import score_number
-from tamesu.edge.backends.inspect.models import register_price
-from tamesu.edge.backends.inspect.provider_state import CLIENTS
 from tamesu.edge.documents.sandboxes import FOUND_BY_INSPECT
+from tamesu.edge.providers.isolation import kept_environment
+from tamesu.edge.providers.models import register_price
+from tamesu.edge.providers.provider_state import CLIENTS
 from tests.factories import make_spec
 from tests.ingest.lab import lab, log_path, run_yml, turn
 from tests.projects import ROOT
@@ -367,7 +367,7 @@ class TestClients:
     PROGRAM = """
 import sys
 from inspect_ai.model._assistant_internal import init_sample_assistant_internal
-from tamesu.edge.backends.inspect.provider_state import import_no_idle_client
+from tamesu.edge.providers.provider_state import import_no_idle_client
 import_no_idle_client()
 init_sample_assistant_internal()
 print([name for name in ("openai", "anthropic") if name in sys.modules])
@@ -410,7 +410,7 @@ class TestEnvironment:
     def test_isolation_makes_an_empty_env_file_and_homes_of_its_own(self, tmp_path: Path) -> None:
         code = (
             "import json, os, sys\nfrom pathlib import Path\n"
-            "from tamesu.edge.backends.inspect.isolation import isolate\n"
+            "from tamesu.edge.providers.isolation import isolate\n"
             "isolate(Path(sys.argv[1]))\n"
             "print(json.dumps([os.getcwd(), dict(os.environ)]))"
         )

@@ -10,7 +10,7 @@ import pytest
 
 from tamesu.base.canonical import digest
 from tamesu.base.errors import InvalidDocument
-from tamesu.edge.backends.inspect.recordings import Cell, parse_recordings, prompt_key
+from tamesu.edge.providers.recordings import Cell, parse_recordings, prompt_key
 
 HEADER = {"tamesu_recording": 1, "label": "made up"}
 CELL = Cell("small", "terse", 2)

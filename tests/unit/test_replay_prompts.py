@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from tamesu.base.errors import InvalidDocument
-from tamesu.edge.backends.inspect.replay import ReplayAPI
+from tamesu.edge.providers.replay import ReplayAPI
 
 
 def opened(folder: Path, for_role: str | None) -> ReplayAPI:

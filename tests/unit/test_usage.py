@@ -25,7 +25,7 @@ from tamesu.base.model.evidence import Usage
 from tamesu.base.model.plan import Price
 from tamesu.core.pricing import usage_cost
 from tamesu.core.usage import total_usage
-from tamesu.edge.backends.inspect.logs import model_usage
+from tamesu.edge.providers.usage import model_usage
 from tests.usage_conventions import (
     anthropic,
     bedrock_converse,

@@ -10,7 +10,7 @@ from dataclasses import dataclass, field
 import pytest
 
 from tamesu.base.errors import BudgetRefused, StorageFull
-from tamesu.edge.backends.work import work_off
+from tamesu.edge.providers.work import work_off
 
 
 @dataclass

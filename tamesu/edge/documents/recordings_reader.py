@@ -10,9 +10,9 @@ from tamesu.base.model.plan import Message, RunSpec
 from tamesu.core.lint import Remark
 from tamesu.core.matrix import Matrix
 from tamesu.core.roles import as_run
-from tamesu.edge.backends.inspect.recordings import Cell, Recordings, parse_recordings
 from tamesu.edge.documents.document import DocumentFault
 from tamesu.edge.documents.reading import Reading
+from tamesu.edge.providers.recordings import Cell, Recordings, parse_recordings
 
 _MOST_LOOKUPS = 200_000  # of a large plan only first repetitions are looked up
 

@@ -10,9 +10,9 @@ from types import FrameType
 from tamesu.base.model.endpoint import ImportFinding, ProbeFinding
 from tamesu.base.model.evidence import Fault
 from tamesu.base.model.plan import RunSpec
-from tamesu.edge.backends.inspect.isolation import isolate
 from tamesu.edge.backends.protocol import AttemptRequest, ClosedLog, LogReading
 from tamesu.edge.credentials import Access
+from tamesu.edge.providers.isolation import isolate
 from tamesu.edge.store.paths import RunPaths
 
 
@@ -29,7 +29,7 @@ class InspectBackend:
         return import_task(spec, paths)
 
     def probe(self, spec: RunSpec, access: Access, wire: Path) -> ProbeFinding:
-        from tamesu.edge.backends.inspect.probe import probe
+        from tamesu.edge.providers.probe import probe
 
         return probe(spec, access, wire)
 

@@ -13,14 +13,14 @@ from inspect_ai._util.error import PrerequisiteError
 from tamesu.base.errors import TamesuError
 from tamesu.base.model.evidence import Fault
 from tamesu.edge.backends.inspect.approval_option import chosen_approval
-from tamesu.edge.backends.inspect.models import attempt_models
-from tamesu.edge.backends.inspect.provider_state import import_no_idle_client
+from tamesu.edge.backends.inspect.attempt_models import attempt_models
 from tamesu.edge.backends.inspect.sandbox_option import chosen_sandbox
-from tamesu.edge.backends.inspect.settings import limit_fields, log_metadata
 from tamesu.edge.backends.inspect.task_origin import search_no_package_for_copied_tasks
 from tamesu.edge.backends.inspect.tasks import bind_scorers, load_task, message_limit
 from tamesu.edge.backends.protocol import AttemptRequest
 from tamesu.edge.credentials import without_secrets
+from tamesu.edge.providers.provider_state import import_no_idle_client
+from tamesu.edge.providers.settings import limit_fields, log_metadata
 
 _PROCESS_OPTIONS = ("max_subprocesses", "max_sandboxes", "log_images", "sandbox_prebuilt", "review")
 _FLUSHES_PER_LOG = 100

@@ -19,8 +19,8 @@ from tamesu.core.freeze import sample_digest
 from tamesu.core.identity import ADAPTER_VERSION, partition_digest
 from tamesu.core.roles import as_run
 from tamesu.core.routes import find_route, provider_of_uri
-from tamesu.edge.backends.inspect.settings import METADATA_KEY, generate_config
 from tamesu.edge.backends.protocol import AttemptRequest
+from tamesu.edge.providers.settings import METADATA_KEY, generate_config
 from tamesu.edge.store.digests import file_digest
 
 _LIMITS = ("cost_limit", "time_limit", "token_limit", "turn_limit", "working_limit")

@@ -18,15 +18,16 @@ from inspect_ai.log import (
     read_eval_log_sample_summaries,
     read_eval_log_samples_by_id,
 )
-from inspect_ai.model import ModelConfig, ModelUsage
+from inspect_ai.model import ModelConfig
 from inspect_ai.scorer import CORRECT, INCORRECT, NOANSWER, PARTIAL, Score, value_to_float
 
 from tamesu.base.errors import FrameworkFault, ImpossibleUsage
 from tamesu.base.model.evidence import Fault, ModelShare, SampleEvidence, SampleScore, Usage
 from tamesu.base.model.wire import NO_CONTENT, ModelCalls
 from tamesu.core.pricing import samples_at_once
-from tamesu.core.usage import from_inspect, total_usage
+from tamesu.core.usage import total_usage
 from tamesu.edge.backends.protocol import LogReading
+from tamesu.edge.providers.usage import model_usage
 
 # Each piece parses the log's whole table of contents again; together its samples must fit into memory.
 _LEAST_PIECE, _MOST_PIECE = 100, 1_000
@@ -225,22 +226,6 @@ def _usage(sample: EvalSample) -> tuple[Usage | None, str | None]:
     except ImpossibleUsage as error:
         return None, str(error)
     return (total_usage(stated) if stated else None), None
-
-
-def model_usage(model: str, usage: ModelUsage) -> Usage:
-    """Return what Inspect recorded for one model, `<provider>/<model>`, in the normal form.
-
-    Raises ImpossibleUsage.
-    """
-    stated = Usage(
-        input=usage.input_tokens,
-        output=usage.output_tokens,
-        cache_read=usage.input_tokens_cache_read or 0,
-        cache_write=usage.input_tokens_cache_write or 0,
-        reasoning=usage.reasoning_tokens or 0,
-        total=usage.total_tokens,
-    )
-    return from_inspect(model.partition("/")[0], stated)
 
 
 def _scores(scores: dict[str, Score]) -> Iterator[SampleScore]:

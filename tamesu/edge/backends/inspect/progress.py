@@ -24,8 +24,9 @@ from tamesu.base.model.progress import CallsEnded, ItemEnded
 from tamesu.core.pricing import known_sample_cost, token_prices, usage_cost
 from tamesu.core.usage import total_usage
 from tamesu.core.verdict import item_verdict
-from tamesu.edge.backends.inspect.logs import model_usage, sample_evidence
+from tamesu.edge.backends.inspect.logs import sample_evidence
 from tamesu.edge.backends.protocol import AttemptRequest
+from tamesu.edge.providers.usage import model_usage
 from tamesu.edge.store.progress import tell_progress
 
 _SECONDS_BETWEEN_CALLS = 1.0

@@ -12,15 +12,15 @@ from tamesu.base.model.endpoint import ImportFinding, ProbeFinding
 from tamesu.base.model.evidence import Fault
 from tamesu.base.model.plan import RunSpec
 from tamesu.core.identity import partition_digest
-from tamesu.edge.backends.inspect.isolation import isolate
 from tamesu.edge.backends.native.desk import ItemDesk
 from tamesu.edge.backends.native.journal import Closed, Opened, read_journal, write_line
 from tamesu.edge.backends.native.questions import questions
 from tamesu.edge.backends.native.reading import read_log
 from tamesu.edge.backends.native.voices import voice_of
 from tamesu.edge.backends.protocol import AttemptRequest, ClosedLog, LogReading
-from tamesu.edge.backends.work import work_off
 from tamesu.edge.credentials import Access
+from tamesu.edge.providers.isolation import isolate
+from tamesu.edge.providers.work import work_off
 from tamesu.edge.store.paths import RunPaths
 
 
@@ -35,7 +35,7 @@ class NativeBackend:
         return ImportFinding(ok=True)  # there is no task to import
 
     def probe(self, spec: RunSpec, access: Access, wire: Path) -> ProbeFinding:
-        from tamesu.edge.backends.inspect.probe import probe
+        from tamesu.edge.providers.probe import probe
 
         return probe(spec, access, wire)
 

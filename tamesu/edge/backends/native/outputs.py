@@ -10,7 +10,7 @@ from pathlib import Path
 from tamesu.base.canonical import Json
 from tamesu.core.checks.reply import parse_reply
 from tamesu.core.tasks import OUTPUT, PARSED
-from tamesu.edge.backends.calls import Called
+from tamesu.edge.providers.calls import Called
 from tamesu.edge.store.files import write_atomic
 from tamesu.inspect_support import BLOBS, MANIFEST
 

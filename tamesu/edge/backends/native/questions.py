@@ -5,8 +5,8 @@ from __future__ import annotations
 import json
 from dataclasses import dataclass
 
-from tamesu.edge.backends.calls import TextPart, Turn
 from tamesu.edge.backends.protocol import AttemptRequest
+from tamesu.edge.providers.calls import TextPart, Turn
 
 
 @dataclass(frozen=True, slots=True)

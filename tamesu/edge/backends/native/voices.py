@@ -6,11 +6,11 @@ from dataclasses import dataclass
 from typing import Protocol
 
 from tamesu.base.errors import UsageError
-from tamesu.edge.backends.calls import Called, Caller, open_caller
-from tamesu.edge.backends.inspect.recordings import Cell, parse_recordings
 from tamesu.edge.backends.native.questions import Question
 from tamesu.edge.backends.protocol import AttemptRequest
-from tamesu.edge.backends.replayed import RecordedCall, ReplayedCalls
+from tamesu.edge.providers.calls import Called, Caller, open_caller
+from tamesu.edge.providers.recordings import Cell, parse_recordings
+from tamesu.edge.providers.replayed import RecordedCall, ReplayedCalls
 
 
 class Voice(Protocol):

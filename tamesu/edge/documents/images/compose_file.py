@@ -9,11 +9,11 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from tamesu.base.canonical import Json
-from tamesu.edge.backends.inspect.isolation import differs_between_executions
 from tamesu.edge.documents.document import Document, NodePath, Position
 from tamesu.edge.documents.images.env_file import read_env
 from tamesu.edge.documents.images.interpolation import COMPOSE, Lookup, Missing, Resolved, Unresolved, interpolate
 from tamesu.edge.documents.images.survey import Survey
+from tamesu.edge.providers.isolation import differs_between_executions
 
 MAX_FILES = 50
 MAX_OPENINGS = 200

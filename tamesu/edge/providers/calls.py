@@ -89,6 +89,6 @@ def open_caller(spec: RunSpec, access: Access, wire: Path, session: int, role: s
 
     Raises UsageError when the provider's client is not installed. Imports Inspect only now.
     """
-    from tamesu.edge.backends.inspect.calling import InspectCaller
+    from tamesu.edge.providers.calling import InspectCaller
 
     return InspectCaller(spec, access, wire, session, role)

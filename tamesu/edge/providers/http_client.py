@@ -14,8 +14,8 @@ from tamesu.core.base_url import split_base_url
 from tamesu.core.reply_shape import lacks_content, reply_problem
 from tamesu.core.served_model import served_model
 from tamesu.core.wire_body import reduce_body
-from tamesu.edge.backends.inspect.wire_log import Reply, WireLog
 from tamesu.edge.credentials import Access
+from tamesu.edge.providers.wire_log import Reply, WireLog
 
 MOST_REDIRECTS = 10
 _ID, _HOPS = "tamesu.request", "tamesu.redirects"

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import os
 from collections.abc import Mapping
-from dataclasses import dataclass
 from typing import Any
 
 import httpx2
@@ -14,55 +13,12 @@ from tamesu.base.errors import UsageError
 from tamesu.base.model.plan import Price, RunSpec
 from tamesu.core.parameters import split_parameters
 from tamesu.core.pricing import rates_up_to
-from tamesu.core.roles import as_run
 from tamesu.core.routes import Protocol, Route, find_route
-from tamesu.edge.backends.inspect.http_client import observed_client
-from tamesu.edge.backends.inspect.observing import observe
-from tamesu.edge.backends.inspect.settings import body_is_argument, generate_config
-from tamesu.edge.backends.inspect.wire_log import WireLog
-from tamesu.edge.backends.protocol import AttemptRequest
 from tamesu.edge.credentials import Access
-
-
-@dataclass(frozen=True, slots=True)
-class AttemptModels:
-    """The models of one attempt: the run's own, and further ones by role."""
-
-    own: Model
-    roles: Mapping[str, Model]
-
-
-def attempt_models(request: AttemptRequest) -> AttemptModels:
-    """Return the models of an attempt, none of them shared with another run of the process."""
-    spec = request.spec
-    wire = WireLog(request.paths.wire, request.attempt)
-    return AttemptModels(
-        own=_model(request, spec, request.access, wire, None),
-        roles={
-            role.role: _model(
-                request, as_run(spec, role), request.role_accesses.get(role.role), wire.of_role(role.role), role.role
-            )
-            for role in spec.roles
-        },
-    )
-
-
-def _model(request: AttemptRequest, spec: RunSpec, access: Access | None, wire: WireLog, role: str | None) -> Model:
-    """Return one model of an attempt; `spec` is the run as this model sees it."""
-    register_price(spec)
-    arguments = model_arguments(spec)
-    if spec.provider != "replay":
-        return live_model(spec, access, wire, arguments)
-    paths = request.paths
-    recorded: dict[str, Any] = {
-        "recordings": str(paths.recordings if role is None else paths.role_recordings(role)),
-        "dataset": str(paths.dataset),
-        "arm": spec.arm,
-        "repetition": spec.repetition,
-        "calls": str(request.replay_calls),
-    }
-    arguments |= recorded if role is None else {**recorded, "for_role": role}
-    return get_model(spec.model_uri, config=generate_config(spec), memoize=False, **arguments)
+from tamesu.edge.providers.http_client import observed_client
+from tamesu.edge.providers.observing import observe
+from tamesu.edge.providers.settings import body_is_argument, generate_config
+from tamesu.edge.providers.wire_log import WireLog
 
 
 def live_model(spec: RunSpec, access: Access | None, wire: WireLog, arguments: Mapping[str, Any]) -> Model:

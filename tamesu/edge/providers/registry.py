@@ -7,12 +7,12 @@ from typing import TYPE_CHECKING
 from inspect_ai.model import modelapi
 
 if TYPE_CHECKING:
-    from tamesu.edge.backends.inspect.replay import ReplayAPI
+    from tamesu.edge.providers.replay import ReplayAPI
 
 
 @modelapi(name="replay")
 def replay() -> type[ReplayAPI]:
     """Recorded answers read from a file: no network, no cost, always labelled as recorded."""
-    from tamesu.edge.backends.inspect.replay import ReplayAPI
+    from tamesu.edge.providers.replay import ReplayAPI
 
     return ReplayAPI

@@ -13,7 +13,7 @@ from inspect_ai.model import Model, ModelCall, ModelOutput
 
 from tamesu.base.model.wire import NO_CONTENT, Way
 from tamesu.core.wire_body import reduce_fields
-from tamesu.edge.backends.inspect.wire_log import Reply, WireLog
+from tamesu.edge.providers.wire_log import Reply, WireLog
 
 _OK = 200
 _FAILED = 599  # no status is told; some client or server error

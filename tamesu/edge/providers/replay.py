@@ -26,8 +26,8 @@ from inspect_ai.model import (
 from inspect_ai.tool import ToolCall, ToolChoice, ToolInfo
 
 from tamesu.base.errors import InvalidDocument
-from tamesu.edge.backends.inspect.observing import running_item
-from tamesu.edge.backends.inspect.recordings import (
+from tamesu.edge.providers.observing import running_item
+from tamesu.edge.providers.recordings import (
     Cell,
     RecordedTurn,
     RecordedUsage,

@@ -29,13 +29,13 @@ from tamesu.base.model.plan import RunSpec
 from tamesu.base.model.wire import NO_CONTENT, ModelCalls, WireReply, WireRequest
 from tamesu.core.routes import find_route
 from tamesu.core.wire import check_wire, unanswered_calls
-from tamesu.edge.backends.calls import Called, ImagePart, Part, TextPart, Turn
-from tamesu.edge.backends.inspect.logs import model_usage
-from tamesu.edge.backends.inspect.models import live_model
-from tamesu.edge.backends.inspect.observing import called_for
-from tamesu.edge.backends.inspect.probe import error_line
-from tamesu.edge.backends.inspect.wire_log import WireLog
 from tamesu.edge.credentials import Access, without_secrets
+from tamesu.edge.providers.calls import Called, ImagePart, Part, TextPart, Turn
+from tamesu.edge.providers.models import live_model
+from tamesu.edge.providers.observing import called_for
+from tamesu.edge.providers.probe import error_line
+from tamesu.edge.providers.usage import model_usage
+from tamesu.edge.providers.wire_log import WireLog
 
 _LONGEST_WAIT_SECONDS = 60
 _PASSING = frozenset({408, 409, 425, 429, *range(500, 600)})

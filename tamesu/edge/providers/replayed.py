@@ -9,8 +9,8 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from tamesu.base.model.evidence import Fault, Usage
-from tamesu.edge.backends.calls import Called
-from tamesu.edge.backends.inspect.recordings import Cell, RecordedTurn, RecordedUsage, Recordings
+from tamesu.edge.providers.calls import Called
+from tamesu.edge.providers.recordings import Cell, RecordedTurn, RecordedUsage, Recordings
 
 
 @dataclass(frozen=True, slots=True)

@@ -18,10 +18,10 @@ from tamesu.core.pricing import rent, usage_cost
 from tamesu.core.probe import PROBE_PROMPT, was_cut_short
 from tamesu.core.routes import find_route
 from tamesu.core.wire import check_wire
-from tamesu.edge.backends.inspect.logs import model_usage
-from tamesu.edge.backends.inspect.models import live_model, model_arguments
-from tamesu.edge.backends.inspect.wire_log import WireLog
 from tamesu.edge.credentials import Access, without_secrets
+from tamesu.edge.providers.models import live_model, model_arguments
+from tamesu.edge.providers.usage import model_usage
+from tamesu.edge.providers.wire_log import WireLog
 from tamesu.edge.store.wire import read_wire
 
 _LONGEST_ERROR = 300
