@@ -11,7 +11,8 @@ from tamesu.base.errors import EvidenceError
 from tamesu.base.model.review import PackKey
 from tamesu.edge.store.files import write_exclusive
 from tamesu.edge.store.paths import EvalPaths
-from tamesu.edge.store.records import dump_record, read_record
+from tamesu.edge.store.records import read_record
+from tamesu.edge.store.seal import dump_sealed, is_intact
 
 _NO_TIME = (1980, 1, 1, 0, 0, 0)  # the first that an archive can state
 _PLAIN_FILE = 0o100644 << 16
@@ -42,11 +43,13 @@ def read_key(paths: EvalPaths, pack: str) -> PackKey | None:
 
 def write_key(paths: EvalPaths, key: PackKey) -> None:
     """Write a new key. Raises FileExistsError when there is one of that name."""
-    write_exclusive(paths.review_key(key.pack), dump_record(key))
+    write_exclusive(paths.review_key(key.pack), dump_sealed(key))
 
 
 def _read(path: Path) -> PackKey:
     key = read_record(path, PackKey)
     if key.pack != path.stem:
         raise EvidenceError(f"{path}: is the key of pack '{key.pack}'; give it that name back")
+    if not is_intact(key):
+        raise EvidenceError(f"{path}: was changed after it was exported; restore it from version control")
     return key

@@ -23,9 +23,13 @@ def dump_record(record: object) -> bytes:
 
     Lone surrogates, which UTF-8 cannot carry, become U+FFFD.
     """
-    plain = _clean(msgspec.to_builtins(record))
-    text = yaml.dump(plain, Dumper=_Dumper, sort_keys=False, allow_unicode=True, width=100)
+    text = yaml.dump(plain(record), Dumper=_Dumper, sort_keys=False, allow_unicode=True, width=100)
     return text.encode()
+
+
+def plain(record: object) -> Any:
+    """Return a record as the plain values that are written."""
+    return _clean(msgspec.to_builtins(record))
 
 
 def _clean(value: Any) -> Any:
