@@ -10,7 +10,7 @@ from markupsafe import Markup
 
 from tamesu.base.canonical import Json
 from tamesu.base.errors import EvidenceError, TamesuError
-from tamesu.base.model.judgement import Closing, ClosingRecord
+from tamesu.base.model.judgement import Closing
 from tamesu.base.model.plan import SlotState
 from tamesu.core.report.binding import Analysis, binding_line, written_about
 from tamesu.core.report.page import Gallery, make_gallery
@@ -22,11 +22,11 @@ from tamesu.core.report.study.provenance import make_provenance
 from tamesu.core.report.study.spending import spending
 from tamesu.core.rows import ItemRow
 from tamesu.edge.documents.reading import Shelf
+from tamesu.edge.store.closings import parse_closing
 from tamesu.edge.store.digests import DigestCache
 from tamesu.edge.store.files import write_atomic
 from tamesu.edge.store.journal import read_ledger
 from tamesu.edge.store.paths import Project
-from tamesu.edge.store.records import parse_record
 from tamesu.stages.case_evidence import CaseEval, CaseEvidence, named_in_project, read_case
 from tamesu.stages.outputs import exhibits_of, shown_outputs
 from tamesu.stages.plan import Planned
@@ -194,6 +194,6 @@ def _closings(one: CaseEval) -> tuple[Closing, ...]:
     if one.closing is None:
         return ()
     try:
-        return parse_record(one.closing, ClosingRecord, "closing.yml").closings
+        return parse_closing(one.closing, "closing.yml").closings
     except EvidenceError as error:
         raise EvidenceError(f"{one.ref}: {error}") from None

@@ -161,7 +161,11 @@ class Closing:
 
 @dataclass(frozen=True, slots=True)
 class ClosingRecord:
-    """closing.yml: every closing of an eval, the last one last; opening it again keeps the earlier ones."""
+    """closing.yml: every closing of an eval, the last one last; opening it again keeps the earlier ones.
+
+    `checksum` is the SHA-256 of everything else.
+    """
 
     closings: tuple[Closing, ...] = field(default_factory=tuple)
     schema_version: int = 1
+    checksum: str = ""

@@ -3,22 +3,25 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from typing import TypeAlias
 
 from tamesu.base.canonical import digest
-from tamesu.base.model.judgement import ReviewRecord
+from tamesu.base.model.judgement import ClosingRecord, ReviewRecord
 from tamesu.base.model.review import PackKey
 from tamesu.edge.store.records import dump_record, plain
 
+Sealed: TypeAlias = ReviewRecord | PackKey | ClosingRecord
 
-def dump_sealed(record: ReviewRecord | PackKey) -> bytes:
+
+def dump_sealed(record: Sealed) -> bytes:
     """Return a record as YAML bytes, with the checksum of what it says."""
     return dump_record(replace(record, checksum=_checksum(record)))
 
 
-def is_intact(record: ReviewRecord | PackKey) -> bool:
+def is_intact(record: Sealed) -> bool:
     """Return whether a record says what it said when it was written."""
     return record.checksum == _checksum(record)
 
 
-def _checksum(record: ReviewRecord | PackKey) -> str:
+def _checksum(record: Sealed) -> str:
     return digest(plain(replace(record, checksum="")))
