@@ -21,7 +21,6 @@ from tamesu.cli.snakemake import Ended, run_snakemake
 from tamesu.cli.starting import startable
 from tamesu.cli.trusting import trust_option, words
 from tamesu.core.planning import Retries
-from tamesu.edge.backends.protocol import backend
 from tamesu.edge.store.paths import Project
 from tamesu.stages.attempts import left_open, sweep
 from tamesu.stages.lock import lock_missing
@@ -103,7 +102,7 @@ def _work_off(order: _Order, as_json: bool) -> None:
     for ref in refs:
         if left_open(project, ref):
             # what the dead reserved and finished counts before anything is planned
-            sweep(project, backend("inspect"), ref)
+            sweep(project, ref)
     lock_missing(project, refs, display.say, trusted)
     worked = _worked(project, refs, order, trusted, display)
     plan = worked.plan

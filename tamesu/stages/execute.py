@@ -77,7 +77,7 @@ def execute_launch(
     engine = backend(specs[0].backend)
     preflight = _preflight(project, engine, order, specs, tell)
     engine.isolate(project.state / "launches" / order.id)
-    sweep(project, engine, order.ref)
+    sweep(project, order.ref)
     with ExitStack() as stack:
         for endpoint, (wanted, cap) in sorted(_places(specs).items()):
             stack.enter_context(places_held(project, endpoint, wanted, cap, _ENDPOINT_PATIENCE_SECONDS))
