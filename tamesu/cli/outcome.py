@@ -13,6 +13,7 @@ from tamesu.base.model.judging import JudgePlan
 from tamesu.base.model.manifest import EvalRef
 from tamesu.cli.judge_text import owed_lines
 from tamesu.cli.plan_text import found_lines
+from tamesu.cli.review_text import review_lines
 from tamesu.cli.session import say
 from tamesu.core.metrics.definition import MetricValue
 from tamesu.core.planning import Grouping, Retries
@@ -69,6 +70,9 @@ def show_outcome(found: Sequence[EvalOutcome]) -> None:
         for slot in one.planned.plan.incomplete:
             say(f"not banked: {slot_line(slot)}")
         for line in owed_lines(one.summary.ref, one.judging):
+            say(line)
+        # of runs that are owed the reviews are owed as well, which nobody can give yet
+        for line in () if one.incomplete else review_lines(one.summary.ref, one.summary.rows):
             say(line)
         for file in one.files:
             say(f"  {file}")

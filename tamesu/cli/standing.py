@@ -11,9 +11,10 @@ from tamesu.base.model.plan import Slot, SlotState
 from tamesu.cli.judge_text import judge_lines
 from tamesu.cli.plan_json import standing_json
 from tamesu.cli.plan_text import SINGLE_ROWS, grouped, show_notes
+from tamesu.cli.review_text import review_lines
 from tamesu.cli.session import chosen, emit_json, project_here, say
 from tamesu.core.planning import Grouping, Retries
-from tamesu.core.rows import build_rows, owed_reviews
+from tamesu.core.rows import build_rows
 from tamesu.core.standing import Standing
 from tamesu.edge.documents.reading import Shelf
 from tamesu.edge.store.digests import DigestCache
@@ -49,7 +50,8 @@ def status(name: str | None, as_json: bool, check: bool) -> None:
         views.append({"standing": word.value, **standing_json(one.plan, judging)})
         if not as_json:
             _show_status(one, word)
-            for line in _review_lines(project, one, cache) if word is Standing.AWAITING_REVIEW else ():
+            rows = eval_rows(project, one, cache) if word is Standing.AWAITING_REVIEW else ()
+            for line in review_lines(one.plan.ref, rows):
                 say(f"  {line}")
             for line in closing_notes(project, one, cache):
                 say(f"  {line}")
@@ -67,14 +69,6 @@ def _standing(project: Project, one: Planned, cache: DigestCache) -> Standing:
     evidence = (slot_evidence(project, slot, cache) for slot in one.plan.slots)
     rows = (row for slot in evidence for row in build_rows([slot], one.evaluation.policy))
     return eval_standing(project, one, rows, cache)
-
-
-def _review_lines(project: Project, one: Planned, cache: DigestCache) -> Iterator[str]:
-    """One line on what people owe, with the command that says more."""
-    rows = eval_rows(project, one, cache)
-    owed = owed_reviews(sum(row.review == "owed" for row in rows), sum(row.review == "disagreement" for row in rows))
-    if owed:
-        yield f"{owed}; `tamesu review status {one.plan.ref}` says of whom"
 
 
 def _show_status(one: Planned, word: Standing) -> None:
