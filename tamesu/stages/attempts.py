@@ -234,6 +234,7 @@ def settle(project: Project, spec: RunSpec, record: AttemptRecord) -> None:
                 spent_usd=record.spent_usd,
                 lost_usd=record.lost_usd,
                 samples=len(record.finished),
+                unpriced=len(record.asked) if spec.unpriced and record.state != "faulted" else 0,
             ),
         )
 

@@ -23,6 +23,7 @@ from tamesu.base.model.workflow import (
     WorkflowPlan,
 )
 from tamesu.core.planning import Grouping, Retries
+from tamesu.core.situation import Unpriced
 from tamesu.edge.documents.reading import Shelf
 from tamesu.edge.store.digests import DigestCache
 from tamesu.edge.store.paths import EvalPaths, Project
@@ -44,6 +45,7 @@ def make_workflow_plan(
     pay_usd: float | None,
     trusted: Sequence[TrustedCode] = (),
     judge_pay_usd: float | None = None,
+    unpriced: Unpriced = Unpriced.REFUSED,
 ) -> WorkflowPlan:
     """Plan the given evals and set the markers of their derived files.
 
@@ -54,7 +56,7 @@ def make_workflow_plan(
     planned, broken = [], []
     for ref in refs:
         try:
-            planned.append(plan_eval(project, ref, grouping, retries, cache, shelf, trusted))
+            planned.append(plan_eval(project, ref, grouping, retries, cache, shelf, trusted, unpriced))
         except InvalidDocument as error:
             broken.append(str(error))
     launches = tuple(_launch(p, launch, pay_usd) for p in planned for launch in p.plan.launches)

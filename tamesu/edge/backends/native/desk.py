@@ -90,7 +90,7 @@ class ItemDesk:
         if progress is None:
             return
         self._costs.append(known_sample_cost(spec, sample, spec.concurrency))
-        cost = round(sum(self._costs), 9) if spec.paid else None
+        cost = round(sum(self._costs), 9) if spec.paid and not spec.unpriced else None
         failed = item_verdict(spec, sample).state == "failed"
         moment = datetime.now(UTC).isoformat(timespec="milliseconds")
         tell_progress(progress, ItemEnded(moment, spec.run_id, self._request.attempt, sample.item, failed, cost))
