@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from typing import Any
 
 import httpx2
-from inspect_ai.model import Model, ModelCost, ModelInfo, get_model, set_model_cost, set_model_info
+from inspect_ai.model import Model, ModelCost, ModelInfo, get_model, set_model_info
 
 from tamesu.base.errors import UsageError
 from tamesu.base.model.plan import Price, RunSpec
@@ -16,6 +16,7 @@ from tamesu.core.pricing import rates_up_to
 from tamesu.core.routes import Protocol, Route, find_route
 from tamesu.edge.credentials import Access
 from tamesu.edge.providers.http_client import observed_client
+from tamesu.edge.providers.known_models import read_no_list_unasked
 from tamesu.edge.providers.observing import observe
 from tamesu.edge.providers.settings import body_is_argument, generate_config
 from tamesu.edge.providers.wire_log import WireLog
@@ -99,13 +100,11 @@ def register_price(spec: RunSpec) -> None:
     rented endpoint cost nothing: there time_limit bounds the money.
     """
     rates = rates_up_to(spec.price or Price(0.0, 0.0), spec.limits.token_limit)
-    set_model_info(spec.model_uri, ModelInfo(organization=spec.provider))
-    set_model_cost(
-        spec.model_uri,
-        ModelCost(
-            input=rates.input,
-            output=rates.output,
-            input_cache_write=rates.cache_write,
-            input_cache_read=rates.cache_read,
-        ),
+    read_no_list_unasked()
+    cost = ModelCost(
+        input=rates.input,
+        output=rates.output,
+        input_cache_write=rates.cache_write,
+        input_cache_read=rates.cache_read,
     )
+    set_model_info(spec.model_uri, ModelInfo(organization=spec.provider, cost=cost))

@@ -14,6 +14,7 @@ from tamesu.base.errors import TamesuError
 from tamesu.base.model.evidence import Fault
 from tamesu.edge.backends.inspect.approval_option import chosen_approval
 from tamesu.edge.backends.inspect.attempt_models import attempt_models
+from tamesu.edge.backends.inspect.protocol_models import import_protocol_unbuilt
 from tamesu.edge.backends.inspect.sandbox_option import chosen_sandbox
 from tamesu.edge.backends.inspect.task_origin import search_no_package_for_copied_tasks
 from tamesu.edge.backends.inspect.tasks import bind_scorers, load_task, message_limit
@@ -48,6 +49,7 @@ def _fault(request: AttemptRequest, name: str, text: str) -> Fault:
 
 def _evaluate(request: AttemptRequest) -> None:
     import_no_idle_client()
+    import_protocol_unbuilt()
     search_no_package_for_copied_tasks()
     spec, paths = request.spec, request.paths
     dataset = paths.attempt_dataset(request.attempt)
