@@ -44,6 +44,7 @@ from tamesu.edge.store.records import dump_record, read_record
 from tamesu.edge.store.staging import collect
 from tamesu.stages.attempts import make_request
 from tamesu.stages.built_in import checked, expectations
+from tamesu.stages.call_log import tell_calls
 from tamesu.stages.clock import now, seconds_between
 
 
@@ -92,6 +93,7 @@ def ingest_run(project: Project, backend: Backend, spec: RunSpec, extent: Extent
             log_event(paths.call_log(spec.run_id), "framework_error", now(), {"message": str(fault)})
             continue
         pace = pace.with_log(reading)
+        tell_calls(project, _priced(spec, record), record, reading)
         entries |= _ingest_attempt(project, spec, record, attempts, reading)
         error = None
     made = _run_record(spec, attempts, digests, entries, error, pace)
@@ -144,9 +146,7 @@ def _ingest_attempt(
     run = paths.run(spec.run_id)
     samples: Mapping[str, SampleEvidence] = by_item(reading.samples)
     used = attempts_used([attempt for attempt in attempts if attempt.attempt <= record.attempt])
-    prices = record.role_prices
-    roles = tuple(replace(role, price=prices.get(role.role, role.price)) for role in spec.roles)
-    priced = replace(spec, price=record.price, roles=roles)
+    priced = _priced(spec, record)
     entries: dict[str, ItemEntry] = {}
     events: list[tuple[CallEvent, str, Mapping[str, Json]]] = []
     expected = expectations(run, record.attempt) if built_in_checks(spec.task) else {}
@@ -161,6 +161,13 @@ def _ingest_attempt(
         entries[item] = _entry(result, content)
     log_events(paths.call_log(spec.run_id), events)
     return entries
+
+
+def _priced(spec: RunSpec, record: AttemptRecord) -> RunSpec:
+    """Return the run with the prices of an attempt."""
+    prices = record.role_prices
+    roles = tuple(replace(role, price=prices.get(role.role, role.price)) for role in spec.roles)
+    return replace(spec, price=record.price, roles=roles)
 
 
 def _item_events(result: ItemResult) -> list[tuple[CallEvent, str, Mapping[str, Json]]]:
