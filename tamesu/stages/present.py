@@ -12,11 +12,13 @@ from tamesu.base.canonical import Json
 from tamesu.base.errors import EvidenceError, TamesuError
 from tamesu.base.model.judgement import Closing
 from tamesu.base.model.plan import SlotState
+from tamesu.core.checks.fields import schema_fields
 from tamesu.core.report.binding import Analysis, binding_line, written_about
 from tamesu.core.report.page import Gallery, make_gallery
 from tamesu.core.report.prose import prose
 from tamesu.core.report.study.case import BrokenEval, CaseStudy, EvalStudy, ExperimentStudy, PictureKey, case_page
 from tamesu.core.report.study.design import Fact, make_design
+from tamesu.core.report.study.fields import make_fields
 from tamesu.core.report.study.items import make_book
 from tamesu.core.report.study.provenance import make_provenance
 from tamesu.core.report.study.spending import spending
@@ -160,6 +162,7 @@ def _eval_study(project: Project, one: CaseEval, planned: Planned, cache: Digest
         analysis=_analysis(one),
         closings=_closings(one),
         files=tuple(project.relative(path) for path in views),
+        fields=make_fields(summary, schema_fields(evaluation.output_schema)),
     )
 
 

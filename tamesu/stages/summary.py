@@ -24,7 +24,7 @@ from tamesu.edge.store.parsed import read_results
 from tamesu.edge.store.paths import Project
 from tamesu.stages.plan import Planned
 
-VIEWS_VERSION = 5  # raised when the same evidence yields other views
+VIEWS_VERSION = 6  # raised when the same evidence yields other views
 
 
 def evidence_digest(project: Project, planned: Planned, cache: DigestCache) -> str:

@@ -5,6 +5,7 @@ A moment is what the model server has seen: so many replies were let through, so
 
 from __future__ import annotations
 
+import json
 import random
 from collections import Counter
 from collections.abc import Sequence
@@ -97,6 +98,8 @@ def test_struck_runs_end_as_if_nobody_had_struck_them(
     arena = struck_by(tmp_path, launcher, strikes(project), backend)
     assert len(arena.struck) == KILLS + 1
     assert_all_holds(arena, undisturbed)
+    if backend == "native":
+        assert_calls_are_told(arena)
 
 
 @pytest.mark.parametrize("backend", ["inspect", "native"], indirect=True)
@@ -106,6 +109,8 @@ def test_a_run_struck_once_goes_on(tmp_path: Path, launcher: Launcher, way: Way,
     arena = struck_by(tmp_path, launcher, [strike], backend)
     assert_each_strike_is_told(arena)
     assert_money(arena)
+    if backend == "native":
+        assert_calls_are_told(arena)
 
 
 def assert_all_holds(arena: Arena, undisturbed: Undisturbed) -> None:
@@ -190,6 +195,24 @@ def assert_money(arena: Arena) -> None:
     plan = arena.project.plan()
     assert plan["reserved_usd"] == 0
     assert float(str(plan["spent_usd"])) == pytest.approx(spent + lost)
+
+
+def assert_calls_are_told(arena: Arena) -> None:
+    """The call log holds each call of a native run once, whatever ended it, with the state that its attempt gave it."""
+    folder = arena.project.eval
+    events = [json.loads(line) for path in folder.glob("logs/*.jsonl") for line in path.read_text().splitlines()]
+    told = [(event["attempt"], event["item"]) for event in events if event["event"] == "provider_attempt"]
+    journals = sorted(folder.glob("runs/*/inspect/calls-*.jsonl"))
+    begun = [
+        (number, line["item"])
+        for number, path in enumerate(journals, 1)
+        for line in map(json.loads, path.read_text().splitlines())
+        if line["event"] == "begun"
+    ]
+    assert sorted(told) == sorted(begun)
+    states = Counter(event["state"] for event in events if event["event"] == "provider_attempt")
+    assert states["answered"] == sum(len(record["finished"]) for record in attempts(folder))
+    assert states["lost"] + states["interrupted"] == len(told) - states["answered"]
 
 
 def assert_wire_is_whole(arena: Arena) -> None:

@@ -159,6 +159,12 @@ class TestAppending:
         assert read_events(path)[0] == {"event": "framework_error", "time": "t", "message": SEPARATORS}
         assert len(read_events(path)) == 2
 
+    def test_a_torn_event_tells_nothing_and_hides_no_other(self, tmp_path: Path) -> None:
+        path = tmp_path / "calls.jsonl"
+        path.write_bytes(b'{"event": "run_started", "usage": {"input": 1}')
+        log_event(path, "run_finished", "t", {"state": "failed"})
+        assert [event["event"] for event in read_events(path)] == ["run_finished"]
+
     def test_no_call_log_has_no_events(self, tmp_path: Path) -> None:
         assert list(read_events(tmp_path / "calls.jsonl")) == []
 

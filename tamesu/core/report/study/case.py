@@ -20,6 +20,7 @@ from tamesu.core.report.evidence import META_NAME
 from tamesu.core.report.figures import count
 from tamesu.core.report.page import Gallery, difference_plot, environment, failure_lines, primary_plot
 from tamesu.core.report.study.design import Design, Fact
+from tamesu.core.report.study.fields import FieldsPart
 from tamesu.core.report.study.island import island
 from tamesu.core.report.study.items import Book
 from tamesu.core.report.study.provenance import Provenance
@@ -52,6 +53,7 @@ class EvalStudy:
     analysis: Analysis | None
     closings: tuple[Closing, ...]
     files: tuple[str, ...]
+    fields: FieldsPart | None = None
 
     @property
     def ref(self) -> EvalRef:
