@@ -41,8 +41,7 @@ class Estimate:
     reason: str | None = None
 
 
-@dataclass(frozen=True, slots=True)
-class Cluster:
+class Cluster(NamedTuple):
     """The repetitions of one item: their sum and their number."""
 
     total: float
@@ -169,8 +168,8 @@ def _effective_size(rate: float, error: float, clusters: Sequence[Cluster]) -> f
 def clusters_of(observations: Sequence[Observation]) -> dict[str, Cluster]:
     """Return the observations of each item in the order of their first one."""
     values: dict[str, list[float]] = {}
-    for observation in observations:
-        values.setdefault(observation.item, []).append(observation.value)
+    for item, value in observations:
+        values.setdefault(item, []).append(value)
     return {item: Cluster(fsum(group), len(group)) for item, group in values.items()}
 
 
