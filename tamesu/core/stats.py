@@ -12,6 +12,8 @@ from math import fsum, inf, sqrt
 from statistics import NormalDist
 from typing import NamedTuple
 
+from tamesu.core.tabled import POISSON_5, STUDENT_975
+
 LEVEL = 0.95
 _UPPER = (1 + LEVEL) / 2
 _RARE = 4  # successes or failures
@@ -123,6 +125,8 @@ def _rare_bound(count: float) -> float:
     """Return the lower bound of a Poisson mean by the published one-sided 5 %; the count itself above four."""
     if not 0 < count <= _RARE:
         return count
+    if count in POISSON_5:
+        return POISSON_5[count]
     from scipy.special import gammaincinv
 
     return float(gammaincinv(count, 1 - LEVEL))
@@ -202,6 +206,8 @@ def normal_quantile(probability: float) -> float:
 
 def student_quantile(freedom: int, probability: float = _UPPER) -> float:
     """Return the quantile of Student's distribution, by default the one of a two-sided 95 % interval."""
+    if probability == _UPPER and 1 <= freedom <= len(STUDENT_975):
+        return STUDENT_975[freedom - 1]
     from scipy.special import stdtrit
 
     return float(stdtrit(freedom, probability))
