@@ -310,7 +310,8 @@ class Eval:
     """One eval.yml with everything it refers to, read and resolved.
 
     `recordings` maps a project-relative path named in `parameters.recordings` to its content digest.
-    `content` lists every file that the eval was read from, for the content fingerprint.
+    `content` lists every file that the eval was read from, for the content fingerprint. `pictures` maps those that
+    models take as pictures, by their first bytes, to their media types.
     """
 
     ref: EvalRef
@@ -329,6 +330,7 @@ class Eval:
     recordings: Mapping[str, FileDigest]
     content: tuple[FileDigest, ...]
     output_schema: OutputSchema | None = None
+    pictures: Mapping[str, str] = field(default_factory=dict)
 
     @property
     def asked_models(self) -> tuple[ModelEntry | RoleModel, ...]:

@@ -4,17 +4,19 @@ from __future__ import annotations
 
 import json
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 from tamesu.base.canonical import Json
+from tamesu.base.model.evidence import Usage
 from tamesu.core.checks.reply import parse_reply
-from tamesu.core.tasks import OUTPUT, PARSED
-from tamesu.edge.providers.calls import Called
+from tamesu.core.pictures import picture_kind
+from tamesu.core.tasks import FURTHER, IMAGES, OUTPUT, PARSED, WORDS
+from tamesu.edge.providers.calls import Called, ReplyPicture
 from tamesu.edge.store.files import write_atomic
 from tamesu.inspect_support import BLOBS, MANIFEST
 
-RAW_FILE, PARSED_FILE = "output.txt", "output.json"
+RAW_FILE, PARSED_FILE, WORDS_FILE = "output.txt", "output.json", "words.txt"
 
 
 @dataclass(frozen=True, slots=True)
@@ -27,11 +29,40 @@ class Output:
     content: bytes
 
 
-def outputs_of(called: Called) -> tuple[Output, ...]:
-    """Return the files of a reply, none without one: a text as it came and, where it is JSON, the value it is."""
-    if called.text is None:
-        return ()
-    return text_outputs(called.text)
+def answered(task: str, called: Called) -> Called:
+    """Return what a task makes of a call: a picture that was withheld is an answer, and asking again would not help.
+
+    What a provider refused with an error is not billed.
+    """
+    if task == IMAGES and called.withheld and not called.pictures:
+        words = called.text if called.fault is None else called.fault.message
+        called = replace(called, text=words, stop_reason="content_filter", fault=None, passing=False)
+    free = called.refused and called.fault is None and called.usage is None
+    return replace(called, usage=Usage(0, 0, 0, 0, 0, 0)) if free else called
+
+
+def outputs_of(task: str, called: Called) -> tuple[Output, ...]:
+    """Return the files that a task makes of a reply, none without one."""
+    if task == IMAGES:
+        return picture_outputs(called)
+    return () if called.text is None else text_outputs(called.text)
+
+
+def picture_outputs(called: Called) -> tuple[Output, ...]:
+    """Return the pictures of a reply in its order, the first as the output, and the text that came beside them."""
+    pictures = tuple(_picture(number, picture) for number, picture in enumerate(called.pictures, 1))
+    if called.text is None or not called.text.strip():
+        return pictures
+    return (*pictures, Output(WORDS, WORDS_FILE, "text/plain", called.text.encode("utf-8", "backslashreplace")))
+
+
+def _picture(number: int, picture: ReplyPicture) -> Output:
+    """Return a picture under the name that its bytes give it; what is none is kept and never shown as one."""
+    role, content = OUTPUT if number == 1 and not picture.interim else FURTHER, picture.content
+    kind = picture_kind(content)
+    if kind is None:
+        return Output(role, f"invalid-{number:04d}.bin", "application/octet-stream", content)
+    return Output(role, f"output-{number:04d}.{kind.extension}", kind.media_type, content)
 
 
 def text_outputs(text: str) -> tuple[Output, ...]:
