@@ -23,9 +23,7 @@ def missing_support(evaluation: Eval) -> tuple[MissingSupport, ...]:
 
 
 def _backend(evaluation: Eval) -> Iterator[MissingSupport]:
-    if evaluation.task == "image_generation":
-        yield MissingSupport(("task",), "task 'image_generation' is not available in this version")
-    elif evaluation.task != "artifact_bundle" and evaluation.execution.backend == "inspect":
+    if evaluation.task != "artifact_bundle" and evaluation.execution.backend == "inspect":
         message = f"task '{evaluation.task}' is not available on backend 'inspect' in this version"
         yield MissingSupport(("task",), message)
 
