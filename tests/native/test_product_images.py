@@ -113,6 +113,16 @@ def test_recorded_pictures_and_verdicts_are_labelled(images: ProductImages) -> N
     assert "synthetic: made up for this example" in images.path(RECORDINGS / "README.md").read_text()
 
 
+def test_a_withheld_picture_is_told_as_such_wherever_its_failure_is(images: ProductImages) -> None:
+    report = (images.eval / "evaluation-report.md").read_text()
+    assert "| pocket-knife | " in report
+    assert "| safety_filtered |\n" in report
+    assert "- 1 output of 18 was withheld by a safety filter and counted as not accepted without review." in report
+    page = images.path("build/product-shots/written-details/replayed.html").read_text()
+    assert '<div class="nothing">safety_filtered</div>' in page
+    assert "nothing to show" not in page
+
+
 def test_the_committed_review_answers_the_pack_that_the_readme_exports(images: ProductImages) -> None:
     """When another identity gives the runs other IDs, `python -m tests.product_images` writes it anew."""
     assert review_of(key_of(images)) == images.path(REVIEW).read_text()
