@@ -6,6 +6,11 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 
 from tamesu.base.model.manifest import Eval
+from tamesu.core.picture_request import picture_providers, returns_pictures
+from tamesu.core.signatures import PICTURES
+from tamesu.core.tasks import IMAGES
+
+_SENT = f"backend 'native' sends pictures alone, as {PICTURES}"
 
 
 @dataclass(frozen=True, slots=True)
@@ -26,13 +31,31 @@ def _backend(evaluation: Eval) -> Iterator[MissingSupport]:
     if evaluation.task != "artifact_bundle" and evaluation.execution.backend == "inspect":
         message = f"task '{evaluation.task}' is not available on backend 'inspect' in this version"
         yield MissingSupport(("task",), message)
+    if evaluation.task == IMAGES and evaluation.execution.backend == "native":
+        for number, entry in enumerate(evaluation.models):
+            if not returns_pictures(entry.provider):
+                message = f"no pictures come back over the route of '{entry.provider}', but of {picture_providers()}"
+                yield MissingSupport(("runs", number, "provider"), message)
 
 
 def _inputs(evaluation: Eval) -> Iterator[MissingSupport]:
     if evaluation.execution.backend == "inspect" and evaluation.output_schema is not None:
         yield MissingSupport(("output_schema",), "output_schema is not acted upon on backend 'inspect'")
-    if evaluation.execution.backend == "native" and any(item.assets for item in evaluation.dataset.items):
-        yield MissingSupport(("dataset",), "assets of items are not sent by backend 'native' in this version")
+    if evaluation.execution.backend == "inspect":
+        for number, arm in enumerate(evaluation.arms):
+            if arm.references:
+                yield MissingSupport(("arms", number, "references"), "references are not sent by backend 'inspect'")
+        return
+    yield from _unsendable(evaluation)
+
+
+def _unsendable(evaluation: Eval) -> Iterator[MissingSupport]:
+    """Yield what no model could be shown: assets and references that are no pictures."""
+    files = (asset for item in evaluation.dataset.items for asset in item.assets)
+    for path in dict.fromkeys(file.path for file in files if file.picture is None):
+        yield MissingSupport(("dataset",), f"asset '{path}' cannot be sent: {_SENT}")
     for number, arm in enumerate(evaluation.arms):
-        if arm.references:
-            yield MissingSupport(("arms", number, "references"), "references are not sent by this version")
+        for place, reference in enumerate(arm.references):
+            if reference.file.picture is None:
+                message = f"reference '{reference.file.path}' cannot be sent: {_SENT}"
+                yield MissingSupport(("arms", number, "references", place), message)
