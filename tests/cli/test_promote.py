@@ -34,7 +34,7 @@ ACCEPTED = [
 FOLLOWING = """\
 name: following
 question: Does the picture help?
-status: draft
+status: active
 task: image_generation
 dataset: ../../../../datasets/products-v2/dataset.yml
 defaults:
@@ -124,6 +124,7 @@ def test_the_new_dataset_is_clean_and_an_eval_over_it_plans_with_its_pictures(
     planned = call(images, "plan", "following", "--json")
     assert (planned.code, planned.err) == (0, "")
     (plan,) = json.loads(planned.out)
+    assert plan["blockers"] == []
     (run,) = plan["runs"]
     assert (run["state"], run["planned"]) == ("owed", 6)
     here = Project(images.root)
