@@ -186,6 +186,13 @@ def test_json_holds_what_promotion_yml_does(images: ProductImages, call: Caller)
     assert view["promotion"] == promotion(images)
 
 
+def test_the_same_evidence_promoted_in_the_same_way_yields_the_same_bytes(images: ProductImages, call: Caller) -> None:
+    call(images, "promote", "replayed")
+    call(images, "promote", "replayed", "--dataset", "twins")
+    one, twin = files(images.path(V2)), files(images.path(DATASETS / "twins"))
+    assert {name for name in one | twin if one.get(name) != twin.get(name)} == {"dataset.yml"}  # it holds its name
+
+
 # --- nothing is replaced
 
 
