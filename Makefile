@@ -1,14 +1,19 @@
-# Two commands on a fresh machine: `make demo`, `make test`.
+# Two commands on a fresh machine: `make demo`, `make test`; `make demo-all` runs every example that it can.
 PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
-DEMO := build/demo/shapes
 JOBS ?= 4
+EXAMPLES := $(patsubst examples/%/Snakefile,%,$(wildcard examples/*/Snakefile))
+COMPOSED := $(wildcard examples/*/cases/*/experiments/*/inspect/compose.yaml)
+SANDBOXED := $(sort $(foreach file,$(COMPOSED),$(word 2,$(subst /, ,$(file)))))
+DEMOS := $(if $(TAMESU_TOOLCHAIN_IMAGE),$(EXAMPLES),$(filter-out $(SANDBOXED),$(EXAMPLES)))
+DEMO_TARGETS := $(EXAMPLES:%=demo-%)
+HOW_TO_PIN := set TAMESU_TOOLCHAIN_IMAGE to a pinned image with a C compiler
 
 # Tests start thousands of processes of ours: each would compile our modules again if it might not keep what it compiled.
 unexport PYTHONDONTWRITEBYTECODE
 
-.PHONY: demo test test-long test-docker check bench lock docs clean
+.PHONY: demo demo-all $(DEMO_TARGETS) test test-long test-docker check bench lock docs clean
 
 $(VENV)/.installed: requirements.txt pyproject.toml
 	$(PYTHON) -m venv $(VENV)
@@ -16,10 +21,23 @@ $(VENV)/.installed: requirements.txt pyproject.toml
 	$(BIN)/python -m pip install --quiet --disable-pip-version-check --no-deps --no-build-isolation -e .
 	touch $@
 
-demo: $(VENV)/.installed
-	mkdir -p $(DEMO)
-	cp -R examples/shapes/. $(DEMO)/
-	cd $(DEMO) && $(CURDIR)/$(BIN)/tamesu run
+demo: demo-shapes
+
+demo-all: $(DEMOS:%=demo-%)
+	@$(if $(TAMESU_TOOLCHAIN_IMAGE),true,echo "not run, as they need Docker: $(SANDBOXED); $(HOW_TO_PIN)")
+
+# A sandbox gets the pinned image in its copy: which content the tag of an example has is for people to decide.
+$(DEMO_TARGETS): demo-%: $(VENV)/.installed
+	mkdir -p build/demo/$*
+	cp -R examples/$*/. build/demo/$*/
+	$(if $(filter $*,$(SANDBOXED)),$(if $(TAMESU_TOOLCHAIN_IMAGE),$(PIN_IMAGE),$(error $* needs Docker: $(HOW_TO_PIN))))
+	cd build/demo/$* && $(CURDIR)/$(BIN)/tamesu run
+
+define PIN_IMAGE
+for file in build/demo/$*/cases/*/experiments/*/inspect/compose.yaml; do \
+		sed 's|^\( *image:\).*|\1 $(TAMESU_TOOLCHAIN_IMAGE)|' "$$file" > "$$file.pinned" && mv "$$file.pinned" "$$file"; \
+	done
+endef
 
 test: $(VENV)/.installed
 	$(BIN)/python -m pytest -n $(JOBS) --dist worksteal -m "not long and not docker"

@@ -27,7 +27,12 @@ def begin_session(factory: pytest.TempPathFactory) -> None:
 
 def banked(target: Path) -> projects.ShapesProject:
     """Return a copy of the free project of 8 runs x 3 items that is banked once per session."""
-    return projects.copied(made_once(_sessions[-1], "banked", projects.bank), target)
+    return projects.copied(once("banked", projects.bank), target)
+
+
+def once(name: str, make: Callable[[Path], object]) -> Path:
+    """Return the folder of this session that `make` fills once; nobody alters it."""
+    return made_once(_sessions[-1], name, make)
 
 
 def made_once(factory: pytest.TempPathFactory, name: str, make: Callable[[Path], object]) -> Path:

@@ -9,6 +9,7 @@ TamesuError                 2
 |   |-- BudgetRefused       2   exposure above budget_usd or pay_usd
 |   |-- PaymentNeeded       2   paid work without a hand on the lever
 |   |-- PreflightFailed     1   a check before paid work failed
+|   |-- NothingAccepted     1   no output was accepted, so there is none to go on with
 |   |-- UntrustedCode       2   code that came from elsewhere and was not reviewed
 |   `-- ChangedSincePlan    2   the eval no longer yields the run that was planned
 |-- EvidenceError           1   evidence that is missing, altered or contradictory
@@ -97,6 +98,12 @@ class PaymentNeeded(Refused):
 
 class PreflightFailed(Refused):
     """A check before paid work failed; nothing was asked."""
+
+    exit_code = 1
+
+
+class NothingAccepted(Refused):
+    """No output of an eval was accepted, so there is none to go on with."""
 
     exit_code = 1
 

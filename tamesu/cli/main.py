@@ -32,6 +32,7 @@ COMMANDS = {
     "resume": "running",
     "rescore": "rescoring",
     "close": "closing",
+    "promote": "promoting",
     "lock": "locking",
     "models": "models",
     "where": "places",

@@ -225,6 +225,9 @@ class Project:
     def case_file(self, case: str) -> Path:
         return self.case(case) / "case.yml"
 
+    def datasets(self, case: str) -> Path:
+        return self.case(case) / "datasets"
+
     def experiment(self, ref: ExperimentRef) -> Path:
         return self.case(ref.case) / "experiments" / ref.experiment
 
