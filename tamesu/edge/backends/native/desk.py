@@ -17,7 +17,7 @@ from tamesu.edge.backends.native.questions import Question
 from tamesu.edge.backends.native.reading import sample_evidence
 from tamesu.edge.backends.native.voices import Voice
 from tamesu.edge.backends.protocol import AttemptRequest
-from tamesu.edge.providers.calls import Called, turns_digest
+from tamesu.edge.providers.calls import Called
 from tamesu.edge.store.progress import tell_progress
 
 
@@ -41,7 +41,7 @@ class ItemDesk:
         self._costs: list[float] = []
 
     def begin(self, question: Question) -> None:
-        begin_line(self._journal, Begun(question.item, question.digest, time.time(), turns_digest(question.turns)))
+        begin_line(self._journal, Begun(question.item, question.digest, time.time(), question.messages_digest))
 
     async def ask(self, question: Question) -> Answer:
         started = time.time()

@@ -11,7 +11,7 @@ from tamesu.base.canonical import digest_bytes
 from tamesu.base.errors import EvidenceError
 from tamesu.core.signatures import picture_type
 from tamesu.edge.backends.protocol import AttemptRequest
-from tamesu.edge.providers.calls import ImagePart, TextPart, Turn
+from tamesu.edge.providers.calls import ImagePart, TextPart, Turn, turns_digest
 
 
 @dataclass(frozen=True, slots=True)
@@ -27,6 +27,11 @@ class Question:
     texts: tuple[Turn, ...]
     pictures: tuple[str, ...]
     folder: Path
+
+    @property
+    def messages_digest(self) -> str:
+        """The SHA-256 of the messages, equal to that of what is sent."""
+        return turns_digest(self.texts, self.pictures)
 
     def turns(self) -> tuple[Turn, ...]:
         """Return the messages with their pictures, read now. Raises EvidenceError for one that is not as frozen."""
