@@ -211,6 +211,15 @@ def test_the_same_promotion_again_writes_nothing_and_another_one_is_the_next_ver
     assert picture.read_bytes() == b"another one"
 
 
+@pytest.mark.parametrize("content", [b"", b"eval: 3\n", b"\xff", b"a: [", b"items: [{asset: ../../../../secret}]\n"])
+def test_a_damaged_promotion_of_another_dataset_is_passed_over(
+    content: bytes, images: ProductImages, call: Caller
+) -> None:
+    images.path(DATASETS / "products-v1/promotion.yml").write_bytes(content)
+    assert f"promoted: {V2.as_posix()} (" in call(images, "promote", "replayed").out
+    assert images.path(DATASETS / "products-v1/promotion.yml").read_bytes() == content
+
+
 @pytest.mark.parametrize("name", ["products-v1", "products-v2"])
 @pytest.mark.parametrize("more", [(), ("--dry-run",)])
 def test_a_name_that_is_taken_is_refused(name: str, more: tuple[str, ...], images: ProductImages, call: Caller) -> None:
