@@ -12,6 +12,7 @@ from tamesu.base.model.manifest import Arm, Eval, FileDigest, ImageReference, Li
 from tamesu.base.model.plan import FrozenDataset, RoleRun, RunSpec, SourceCopy
 from tamesu.core.freeze import Targets, freeze, select_items
 from tamesu.core.identity import (
+    BUILT_IN_TASK_VERSION,
     ContentFingerprint,
     GenerationInputs,
     ScoringInputs,
@@ -25,7 +26,7 @@ from tamesu.core.identity import (
 from tamesu.core.pricing import largest_call_usd, largest_prompt_bytes
 from tamesu.core.response_schema import with_schema
 from tamesu.core.routes import canonical_provider, find_route
-from tamesu.core.tasks import built_in_checks, required_scorers, task_artifacts
+from tamesu.core.tasks import built_in_checks, required_scorers, runs_built_in_task, task_artifacts
 
 ModelKey = tuple[str, str]
 _UNKNOWN = ModelFacts()
@@ -131,6 +132,13 @@ def _module(evaluation: Eval) -> str | None:
     return None if execution.file is None else source_target(execution.sources.root, execution.file)
 
 
+def _built_in_task(evaluation: Eval) -> int | None:
+    """Return the version of Tamesu's own task where Inspect runs that one."""
+    execution = evaluation.execution
+    built_in = runs_built_in_task(evaluation.task, execution.backend, execution.file)
+    return BUILT_IN_TASK_VERSION if built_in else None
+
+
 def _bounds(evaluation: Eval) -> Limits:
     """On native a sample is one call, which lasts as long as its tries may."""
     limits, defaults = evaluation.execution.limits, evaluation.defaults
@@ -227,6 +235,7 @@ def _generation(
             role_recordings={role.role: role.recordings.sha256 for role in roles if role.recordings is not None},
             output_schema=None if evaluation.output_schema is None else evaluation.output_schema.schema,
             references=arm.references,
+            built_in_task=_built_in_task(evaluation),
         )
     )
 

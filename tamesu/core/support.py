@@ -6,6 +6,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 
 from tamesu.base.model.manifest import Eval
+from tamesu.core.tasks import BUNDLE, IMAGES
 
 
 @dataclass(frozen=True, slots=True)
@@ -23,18 +24,17 @@ def missing_support(evaluation: Eval) -> tuple[MissingSupport, ...]:
 
 
 def _backend(evaluation: Eval) -> Iterator[MissingSupport]:
-    if evaluation.task == "image_generation":
+    if evaluation.task == IMAGES:
         yield MissingSupport(("task",), "task 'image_generation' is not available in this version")
-    elif evaluation.task != "artifact_bundle" and evaluation.execution.backend == "inspect":
-        message = f"task '{evaluation.task}' is not available on backend 'inspect' in this version"
-        yield MissingSupport(("task",), message)
 
 
 def _inputs(evaluation: Eval) -> Iterator[MissingSupport]:
-    if evaluation.execution.backend == "inspect" and evaluation.output_schema is not None:
-        yield MissingSupport(("output_schema",), "output_schema is not acted upon on backend 'inspect'")
-    if evaluation.execution.backend == "native" and any(item.assets for item in evaluation.dataset.items):
-        yield MissingSupport(("dataset",), "assets of items are not sent by backend 'native' in this version")
+    execution = evaluation.execution
+    if evaluation.task == BUNDLE and evaluation.output_schema is not None:
+        yield MissingSupport(("output_schema",), "output_schema is not acted upon by task 'artifact_bundle'")
+    if execution.task is None and any(item.assets for item in evaluation.dataset.items):
+        message = f"assets of items are not sent by backend '{execution.backend}' in this version"
+        yield MissingSupport(("dataset",), message)
     for number, arm in enumerate(evaluation.arms):
         if arm.references:
             yield MissingSupport(("arms", number, "references"), "references are not sent by this version")

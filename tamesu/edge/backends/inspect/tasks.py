@@ -20,6 +20,8 @@ from inspect_ai.util import cost_limit
 from tamesu.base.canonical import digest
 from tamesu.base.errors import Refused, UsageError, meant
 from tamesu.base.model.plan import RunSpec
+from tamesu.core.tasks import runs_built_in_task
+from tamesu.edge.backends.inspect.built_in import built_in_task, keeping_scorers
 from tamesu.inspect_support import bound_staging
 
 MODULE_PREFIX = "tamesu_task_"  # of copied files in sys.modules
@@ -42,11 +44,13 @@ def _load(file: Path, root: Path) -> ModuleType:
 
 
 def load_task(spec: RunSpec, sources: Path, dataset: Path) -> Task:
-    """Return the run's task, made by the copied code from the frozen dataset.
+    """Return the run's task, made by the copied code from the frozen dataset, or Tamesu's own where no code is named.
 
     Raises UsageError when the module holds no such task, Refused when the task decides what the manifest
     owns. What the user's code raises passes through.
     """
+    if runs_built_in_task(spec.task, spec.backend, spec.task_file):
+        return built_in_task(dataset)
     if spec.task_file is None or spec.task_function is None:
         raise UsageError(f"{spec.ref}: names no task module; set execution.file and execution.task in eval.yml")
     module = _load(sources / spec.task_file, sources)
@@ -94,7 +98,7 @@ def bind_scorers(spec: RunSpec, task: Task, staging: Path) -> list[Scorer]:
     wrapper keeps the registry name and metrics. Inspect ends the limits of a sample before it is scored.
     """
     declared = task.scorer or []
-    scorers = declared if isinstance(declared, list) else [declared]
+    scorers = keeping_scorers(spec, declared if isinstance(declared, list) else [declared])
     purse = _Purse(spec.limits.cost_limit if spec.roles else None)
     return [_bound(scorer, staging, purse) for scorer in scorers]
 
