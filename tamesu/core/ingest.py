@@ -20,7 +20,9 @@ from tamesu.base.model.evidence import (
 )
 from tamesu.base.model.manifest import MechanicalCheck
 from tamesu.base.model.plan import RunSpec
+from tamesu.core.outcome import picture_outcome
 from tamesu.core.pricing import run_sample_cost
+from tamesu.core.tasks import IMAGES
 from tamesu.core.verdict import item_verdict
 
 TRUNCATED = frozenset({"max_tokens", "model_length"})
@@ -92,6 +94,9 @@ def ingest_item(
     """Return result.yml of one item; `used` counts the attempts that used up one of `max_attempts`."""
     at_once = samples_at_once or spec.concurrency
     verdict = item_verdict(spec, sample)
+    answer, outcome = answer_state(sample), staged.outcome
+    if spec.task == IMAGES and sample is not None:
+        outcome = picture_outcome(outcome, answer, sample.scores)
     return ItemResult(
         item=item,
         run_id=spec.run_id,
@@ -100,12 +105,12 @@ def ingest_item(
         retryable=verdict.retryable,
         attempts=used,
         attempt=attempt,
-        answer=answer_state(sample),
+        answer=answer,
         stop_reason=None if sample is None else sample.stop_reason,
         limit=None if sample is None else sample.limit,
         error=verdict.error,
         scores=score_records(spec.policy.mechanical, sample),
-        outcome=staged.outcome,
+        outcome=outcome,
         output=staged.output,
         artifacts=staged.artifacts,
         missing_artifacts=staged.missing,

@@ -5,14 +5,16 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
-from tamesu.base.model.evidence import Artifact, Outcome, OutputFile, ReviewedFile
+from tamesu.base.model.evidence import AnswerState, Artifact, Outcome, OutputFile, ReviewedFile, SampleScore
 from tamesu.base.model.manifest import ArtifactPolicy
 from tamesu.core.artifacts import TOO_LARGE
-from tamesu.core.images import IMAGE_TOO_LARGE, inspect_image
+from tamesu.core.checks.names import DECODABLE
+from tamesu.core.images import IMAGE_TOO_LARGE, NOT_AN_IMAGE, inspect_image
 from tamesu.core.media import review_fault
 
 GENERATED = "generated"
 INVALID_ARTIFACT = "invalid_artifact"
+SAFETY_FILTERED = "safety_filtered"
 MISSING_REVIEW_ARTIFACT = "missing_review_artifact"
 SEVERAL_REVIEW_ARTIFACTS = "several_review_artifacts"
 
@@ -50,6 +52,21 @@ def review_outcome(
         if isinstance(one.output, OutputFile)
     )
     return ReviewedOutput(worst, files or None)
+
+
+def picture_outcome(outcome: Outcome, answer: AnswerState, scores: Sequence[SampleScore]) -> Outcome:
+    """Return what the output of a picture task is: withheld by a filter, or why its bytes are no picture.
+
+    A picture that came counts as one, whatever the filter said of the reply.
+    """
+    if outcome.status != INVALID_ARTIFACT:
+        return outcome
+    if answer == "filtered":
+        return Outcome(SAFETY_FILTERED)
+    if outcome.reason != NOT_AN_IMAGE:
+        return outcome
+    measured = next((score.explanation for score in scores if score.name == DECODABLE), None)
+    return Outcome(INVALID_ARTIFACT, measured or outcome.reason)
 
 
 def _one(artifacts: Sequence[Artifact], role: str, fault: Fault) -> ReviewedOutput:

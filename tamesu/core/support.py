@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 
 from tamesu.base.model.manifest import Eval
-from tamesu.core.tasks import BUNDLE, IMAGES
+from tamesu.core.tasks import BUNDLE
 
 
 @dataclass(frozen=True, slots=True)
@@ -20,12 +20,7 @@ class MissingSupport:
 
 def missing_support(evaluation: Eval) -> tuple[MissingSupport, ...]:
     """Return everything that the eval asks for and this version does not do."""
-    return (*_backend(evaluation), *_inputs(evaluation))
-
-
-def _backend(evaluation: Eval) -> Iterator[MissingSupport]:
-    if evaluation.task == IMAGES:
-        yield MissingSupport(("task",), "task 'image_generation' is not available in this version")
+    return tuple(_inputs(evaluation))
 
 
 def _inputs(evaluation: Eval) -> Iterator[MissingSupport]:

@@ -15,6 +15,8 @@ TASKS: Mapping[str, frozenset[str]] = {
 }
 OUTPUT = "output"  # the role of what the model returned
 PARSED = "parsed"  # the role of a structured text as the JSON value that it is
+FURTHER = "further"  # the role of every picture of a reply after the first
+WORDS = "words"  # the role of the text that came with a picture, or instead of one
 _BUILT_IN: Mapping[str, tuple[str, ...]] = {TEXT: TEXT_CHECKS, IMAGES: PICTURE_CHECKS}
 
 
@@ -35,7 +37,7 @@ def task_artifacts(evaluation: Eval) -> ArtifactPolicy:
         case "structured_text":
             return ArtifactPolicy((OUTPUT,), (PARSED,), (OUTPUT,), declared.max_bytes)
         case "image_generation":
-            return ArtifactPolicy((OUTPUT,), (), OUTPUT, declared.max_bytes)
+            return ArtifactPolicy((OUTPUT,), (FURTHER, WORDS), OUTPUT, declared.max_bytes)
     return declared
 
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from pathlib import Path
+from pathlib import Path, PurePosixPath
 
 import msgspec
 
@@ -11,6 +11,8 @@ from tamesu.base.canonical import digest_bytes
 from tamesu.base.errors import ChangedSincePlan, EvidenceError, LogAbsent, Refused
 from tamesu.base.model.plan import FrozenDataset, RunSpec, SourceCopy
 from tamesu.core.freeze import dataset_bytes
+from tamesu.core.tasks import IMAGES
+from tamesu.edge.providers.recordings import Cell, parse_recordings
 from tamesu.edge.store.files import write_atomic
 from tamesu.edge.store.paths import Project, RunPaths
 
@@ -28,6 +30,8 @@ def freeze_run(project: Project, spec: RunSpec, dataset: FrozenDataset) -> None:
         _copy(project, source, run.sources / source.target)
     if spec.recordings is not None:
         _copy(project, spec.recordings, run.recordings)
+        if spec.task == IMAGES:
+            _copy_recorded_pictures(project, spec, spec.recordings, run)
     for role in spec.roles:
         if role.recordings is not None:
             _copy(project, role.recordings, run.role_recordings(role.role))
@@ -43,6 +47,15 @@ def _copy(project: Project, source: SourceCopy, target: Path) -> None:
     if digest_bytes(content) != source.sha256:
         raise ChangedSincePlan(f"{source.path}: changed while the run was being frozen; start again")
     _keep(target, content)
+
+
+def _copy_recorded_pictures(project: Project, spec: RunSpec, source: SourceCopy, run: RunPaths) -> None:
+    """Copy the pictures that the recorded answers of a run hold."""
+    recordings = parse_recordings(run.recordings.read_bytes(), source.path)
+    folder = PurePosixPath(source.path).parent
+    for picture in recordings.pictures(spec.items, Cell(spec.model, spec.arm, spec.repetition)):
+        path = (folder / picture.file).as_posix()
+        _copy(project, SourceCopy(path, picture.sha256, picture.sha256), run.recorded_pictures / picture.sha256)
 
 
 def _keep(target: Path, content: bytes) -> None:

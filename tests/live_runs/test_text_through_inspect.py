@@ -10,7 +10,7 @@ from tests.live_runs.attempt_lab import attempt, states
 from tests.servers import ModelServer
 
 MODELS = [Model("openai-api/local", "chatty"), Model("anthropic", "claude-any")]
-TOOLS = '''
+TOOLS = """
 from inspect_ai import Task, task
 from inspect_ai.dataset import json_dataset
 from inspect_ai.solver import generate, user_message
@@ -19,7 +19,7 @@ from inspect_ai.solver import generate, user_message
 @task
 def sums(dataset: str) -> Task:
     return Task(dataset=json_dataset(dataset), solver=[generate(), user_message("Are you sure?"), generate()])
-'''
+"""
 
 
 def text_eval(target: Path, server: ModelServer, task: str | None) -> LiveProject:

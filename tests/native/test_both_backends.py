@@ -2,28 +2,17 @@
 
 from __future__ import annotations
 
-import csv
-import io
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
 import pytest
 
-from tamesu.base.model.manifest import EvalRef
-from tamesu.core.planning import Grouping, Retries
-from tamesu.edge.store.paths import Project
-from tamesu.stages.metrics import make_tables
-from tamesu.stages.plan import digest_cache, plan_eval
-from tamesu.stages.report import make_report
-from tests.ingest.lab import work_off
+from tests.backends import OF_THE_BACKEND, boards_differ_in, differing, execution, of_the_answer, table, with_views
 from tests.native.project import EVAL, Tickets, tickets
 from tests.projects import copied
 
-REF = EvalRef("ticket-routing", "definitions", "replayed")
 PRICES = "models:\n  - {provider: replay, model: sorter-small, usd_per_million: {input: 1.0, output: 4.0}}\n"
-# the run by its identity, the clock, and the class of an error as each backend meets it
-OF_THE_BACKEND = {"run_id", "latency_ms", "error_type"}
 # a limit that only one reply goes beyond
 ANSWERS: Mapping[str, Mapping[str, Any]] = {
     "login-loop": {"error": "the line is dead"},
@@ -44,17 +33,10 @@ def worked_off(target: Path, backend: str) -> Tickets:
     project.path("config/models.yml").write_text(PRICES)
     for item, turn in ANSWERS.items():
         project.answer(item, turn)
-    limits = "{cost_limit: 0.1, time_limit: 60, token_limit: 450}"
-    execution = f"execution:\n  backend: {backend}\n  limits: {limits}\n"
-    project.edit(EVAL / "eval.yml", "\ndefaults:\n", f"\n{execution}\ndefaults:\n")
+    chosen = execution(backend, "{cost_limit: 0.1, time_limit: 60, token_limit: 450}")
+    project.edit(EVAL / "eval.yml", "\ndefaults:\n", f"\n{chosen}\ndefaults:\n")
     project.edit(EVAL / "eval.yml", "budget_usd: 1.00", "budget_usd: 20.00")
-    worked = work_off(project)
-    assert worked.error is None, worked
-    place = Project(project.root)
-    cache = digest_cache(place)
-    planned = plan_eval(place, REF, Grouping.BATCHED, Retries.BOUNDED, cache)
-    make_tables(place, planned, cache)
-    make_report(place, planned, cache)
+    with_views(project)
     return project
 
 
@@ -62,15 +44,6 @@ def worked_off(target: Path, backend: str) -> Tickets:
 def both(tmp_path_factory: pytest.TempPathFactory) -> tuple[Tickets, Tickets]:
     target = tmp_path_factory.mktemp("both")
     return worked_off(target / "native", "native"), worked_off(target / "inspect", "inspect")
-
-
-def table(project: Tickets, name: str) -> list[dict[str, str]]:
-    return list(csv.DictReader(io.StringIO((project.eval / "tables" / name).read_text())))
-
-
-def differing(one: list[dict[str, str]], other: list[dict[str, str]]) -> set[str]:
-    """Return the columns in which any line differs."""
-    return {name for mine, theirs in zip(one, other, strict=True) for name in mine if mine[name] != theirs[name]}
 
 
 def test_the_table_of_items_is_the_same_but_for_what_names_the_run_the_clock_and_the_class_of_an_error(
@@ -99,9 +72,8 @@ def test_the_values_are_those_of_the_answers(both: tuple[Tickets, Tickets]) -> N
 
 def test_runs_leaderboard_and_report_are_the_same(both: tuple[Tickets, Tickets]) -> None:
     assert differing(*(table(project, "runs.csv") for project in both)) == {"run_id"}
-    boards = [(project.eval / "leaderboard.md").read_text().splitlines() for project in both]
-    assert [mine for mine, theirs in zip(*boards, strict=True) if mine != theirs] == [boards[0][-1]]
-    assert boards[0][-1].startswith("Evidence: sha256:")
+    (other,) = boards_differ_in(*both)
+    assert other.startswith("Evidence: sha256:")
     confused = [
         (project.eval / "evaluation-report.md").read_text().partition("### queue: ")[2].partition("\n## ")[0]
         for project in both
@@ -112,11 +84,9 @@ def test_runs_leaderboard_and_report_are_the_same(both: tuple[Tickets, Tickets])
 
 def test_the_results_and_the_files_that_were_kept_are_the_same(both: tuple[Tickets, Tickets]) -> None:
     native, inspect = (project.results() for project in both)
-    own = {"run_id", "latency_ms", "error"}
-    for cell, result in native.items():
-        assert {k: v for k, v in result.items() if k not in own} == {
-            k: v for k, v in inspect[cell].items() if k not in own
-        }
+    assert {cell: of_the_answer(one) for cell, one in native.items()} == {
+        cell: of_the_answer(one) for cell, one in inspect.items()
+    }
     assert [len(result["artifacts"]) for _, result in sorted(native.items())].count(0) == 2
     assert both[0].spent() == both[1].spent() > 0
 

@@ -31,6 +31,7 @@ ELSEWHERE = {
     "parameter/not-sent": "tests/cli/test_lint_scopes.py",
     "parameter/unknown": "tests/cli/test_lint_scopes.py",
     "replay/no-answer": "tests/cli/test_lint_scopes.py",
+    "replay/picture": "tests/pictures/test_replayed.py",
     "replay/same-prompt": "tests/cli/test_replay_prompts.py",
     "role/no-grader": "tests/cli/test_example_agent.py",
     "role/unused": "tests/cli/test_example_agent.py",

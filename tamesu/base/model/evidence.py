@@ -120,7 +120,7 @@ class RejectedArtifact:
 
 @dataclass(frozen=True, slots=True)
 class Outcome:
-    """What the output is, for review: `generated`, `invalid_artifact` or None when no role is reviewed."""
+    """What the output is, for review: `generated`, `invalid_artifact`, `safety_filtered`; None: no role is reviewed."""
 
     status: str | None
     reason: str | None = None

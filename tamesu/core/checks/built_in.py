@@ -6,13 +6,10 @@ from tamesu.base.canonical import Json
 from tamesu.base.model.evidence import SampleScore
 from tamesu.base.model.manifest import MechanicalCheck
 from tamesu.base.model.plan import RunSpec
-from tamesu.core.checks.measured import Measured
 from tamesu.core.checks.names import PICTURE_CHECKS
 from tamesu.core.checks.picture import PictureTask, picture_scores
 from tamesu.core.checks.text import TextTask, text_scores
-from tamesu.core.images import measure_image
-
-_NOTHING = Measured("there is no picture")
+from tamesu.core.pictures import measure_picture
 
 
 def built_in_scores(spec: RunSpec, expected: Json, output: bytes | None) -> tuple[SampleScore, ...]:
@@ -25,8 +22,7 @@ def built_in_scores(spec: RunSpec, expected: Json, output: bytes | None) -> tupl
             reply = "" if output is None else output.decode("utf-8", "replace")
             return text_scores(TextTask(spec.output_schema), expected, reply)
         case "image_generation":
-            measured = _NOTHING if output is None else measure_image(output)
-            return picture_scores(_picture_checks(spec), PictureTask(asked_format(spec)), measured)
+            return picture_scores(_picture_checks(spec), PictureTask(asked_format(spec)), measure_picture(output))
     return ()
 
 

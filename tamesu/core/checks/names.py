@@ -4,7 +4,8 @@ from __future__ import annotations
 
 TEXT_CHECKS = ("valid_json", "schema_valid", "exact_match")
 FIELD = "field:"  # begins the names of scores that are about one field of a structured text
-PICTURE_CHECKS = ("decodable_image", "min_resolution", "format_match", "non_uniform", "has_transparency")
+DECODABLE = "decodable_image"
+PICTURE_CHECKS = (DECODABLE, "min_resolution", "format_match", "non_uniform", "has_transparency")
 
 # Settings beside `pass_at` and `prerequisite`, which every check takes.
 SETTINGS = {"min_resolution": ("width", "height"), "format_match": ("format",)}

@@ -228,6 +228,11 @@ EVAL_RULES: dict[str, tuple[str, str, str]] = {
         "There is nothing to replay.",
         "Name their file in `parameters.recordings`.",
     ),
+    "replay/picture": (
+        "A recorded picture that is not here, or holds other bytes than its line says.",
+        "The answer of an item would be another one than the one recorded, or none.",
+        "Put the file back, or write the digest that the message names.",
+    ),
     "replay/recordings": (
         "A file of recorded answers that cannot be read.",
         "An answer would be missing in the middle of a run.",

@@ -9,12 +9,13 @@ from pathlib import Path
 
 from tamesu.base.canonical import Json
 from tamesu.core.checks.reply import parse_reply
-from tamesu.core.tasks import OUTPUT, PARSED
+from tamesu.core.pictures import picture_kind
+from tamesu.core.tasks import FURTHER, IMAGES, OUTPUT, PARSED, WORDS
 from tamesu.edge.providers.calls import Called
 from tamesu.edge.store.files import write_atomic
 from tamesu.inspect_support import BLOBS, MANIFEST
 
-RAW_FILE, PARSED_FILE = "output.txt", "output.json"
+RAW_FILE, PARSED_FILE, WORDS_FILE = "output.txt", "output.json", "words.txt"
 
 
 @dataclass(frozen=True, slots=True)
@@ -27,11 +28,28 @@ class Output:
     content: bytes
 
 
-def outputs_of(called: Called) -> tuple[Output, ...]:
-    """Return the files of a reply, none without one: a text as it came and, where it is JSON, the value it is."""
-    if called.text is None:
-        return ()
-    return text_outputs(called.text)
+def outputs_of(task: str, called: Called) -> tuple[Output, ...]:
+    """Return the files that a task makes of a reply, none without one."""
+    if task == IMAGES:
+        return picture_outputs(called)
+    return () if called.text is None else text_outputs(called.text)
+
+
+def picture_outputs(called: Called) -> tuple[Output, ...]:
+    """Return the pictures of a reply in its order, the first as the output, and the text that came beside them."""
+    pictures = tuple(_picture(number, picture.content) for number, picture in enumerate(called.pictures, 1))
+    if called.text is None or not called.text.strip():
+        return pictures
+    return (*pictures, Output(WORDS, WORDS_FILE, "text/plain", called.text.encode("utf-8", "backslashreplace")))
+
+
+def _picture(number: int, content: bytes) -> Output:
+    """Return a picture under the name that its bytes give it; what is none is kept and never shown as one."""
+    role = OUTPUT if number == 1 else FURTHER
+    kind = picture_kind(content)
+    if kind is None:
+        return Output(role, f"invalid-{number:04d}.bin", "application/octet-stream", content)
+    return Output(role, f"output-{number:04d}.{kind.extension}", kind.media_type, content)
 
 
 def text_outputs(text: str) -> tuple[Output, ...]:

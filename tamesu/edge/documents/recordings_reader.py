@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterator
 from pathlib import Path
 
+from tamesu.base.canonical import digest_bytes
+from tamesu.base.model.finding import Finding
 from tamesu.base.model.manifest import Eval
 from tamesu.base.model.plan import Message, RunSpec
 from tamesu.core.lint import Remark
@@ -12,7 +14,7 @@ from tamesu.core.matrix import Matrix
 from tamesu.core.roles import as_run
 from tamesu.edge.documents.document import DocumentFault
 from tamesu.edge.documents.reading import Reading
-from tamesu.edge.providers.recordings import Cell, Recordings, parse_recordings
+from tamesu.edge.providers.recordings import Cell, RecordedPicture, Recordings, parse_recordings
 
 _MOST_LOOKUPS = 200_000  # of a large plan only first repetitions are looked up
 
@@ -20,9 +22,39 @@ _MOST_LOOKUPS = 200_000  # of a large plan only first repetitions are looked up
 def read_recordings(reading: Reading, path: Path) -> Recordings | None:
     """Return the recorded answers of a file; None, with a finding, when it cannot be read."""
     try:
-        return parse_recordings(reading.content(path), reading.relative(path))
+        recordings = parse_recordings(reading.content(path), reading.relative(path))
     except DocumentFault as error:
         reading.findings.append(error.finding)
+        return None
+    _check_pictures(reading, path, recordings)
+    return recordings
+
+
+def _check_pictures(reading: Reading, path: Path, recordings: Recordings) -> None:
+    """Note each recorded picture that is not here, or holds other bytes than its line says."""
+    seen: set[RecordedPicture] = set()
+    for line, picture in recordings.shown:
+        if picture in seen:
+            continue
+        seen.add(picture)
+        found = _digest(reading, path.parent / picture.file)
+        if found == picture.sha256:
+            continue
+        if found is None:
+            message, fix = f"'{picture.file}' cannot be read", "put the picture there, or correct its path"
+        else:
+            message = f"'{picture.file}' holds other bytes than `sha256` says"
+            fix = f"put the picture back, or write sha256 {found}"
+        reading.findings.append(
+            Finding(reading.relative(path), line, 1, "error", "replay/picture", f"the picture {message}", fix)
+        )
+
+
+def _digest(reading: Reading, path: Path) -> str | None:
+    """Return the digest of a picture's bytes, None when it cannot be read."""
+    try:
+        return digest_bytes(reading.content(path))
+    except DocumentFault:
         return None
 
 

@@ -20,7 +20,7 @@ class TextPart:
 
 @dataclass(frozen=True, slots=True)
 class ImagePart:
-    """A picture without file name and metadata; `media_type` is image/png."""
+    """A picture without file name; `media_type` is what its bytes are."""
 
     media_type: str
     content: bytes
@@ -54,6 +54,17 @@ def turns_digest(turns: Sequence[Turn]) -> str:
 
 
 @dataclass(frozen=True, slots=True)
+class ReplyPicture:
+    """A picture of a reply as it came: bytes, and the media type that the provider states, which nothing trusts.
+
+    Of a picture that came as no data, `content` is what stands in its place: the URL, the text that does not decode.
+    """
+
+    content: bytes
+    media_type: str
+
+
+@dataclass(frozen=True, slots=True)
 class Called:
     """What came of one call, its retries included.
 
@@ -61,6 +72,7 @@ class Called:
     there may be one. `drift` are lines about requests that were sent otherwise than declared, or served by another
     model. `unaccounted` counts requests that may be billed and of which nothing tells the cost. `no_content` says that
     the message of the reply had no content at all; `usage_problem` is a line about token counts that cannot be.
+    `pictures` are those of the reply, in its order.
     """
 
     text: str | None
@@ -75,6 +87,7 @@ class Called:
     request_id: str | None = None
     no_content: bool = False
     usage_problem: str | None = None
+    pictures: tuple[ReplyPicture, ...] = ()
 
 
 class Caller(Protocol):

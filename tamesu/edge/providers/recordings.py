@@ -4,13 +4,17 @@ Line 1 is a header object with `tamesu_recording: 1` and a `label`. Every furthe
 filters `model`, `arm`, `repetition`, and `turns`: what the model said each time it was called. The answers of a
 judge may be told apart by `judge` (its ID) and `judged` (the model whose output it judges) as well. The line with
 the most filters that match wins.
+
+A turn may hold `pictures`, each a `file` below the folder of the recordings and the `sha256` of its bytes, so that the
+digest of the recordings covers them.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import TypeVar
+from pathlib import PurePosixPath
+from typing import Annotated, TypeVar
 
 import msgspec
 
@@ -35,6 +39,18 @@ class RecordedToolCall(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     arguments: dict[str, Json] = {}
 
 
+class RecordedPicture(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+    """A picture of a reply: its file below the folder of the recordings, and the SHA-256 of its bytes in hex."""
+
+    file: str
+    sha256: Annotated[str, msgspec.Meta(pattern="^[0-9a-f]{64}$")]
+
+    def __post_init__(self) -> None:
+        parts = PurePosixPath(self.file).parts
+        if not parts or self.file.startswith("/") or ".." in parts or "\\" in self.file or ":" in self.file:
+            raise ValueError(f"'{self.file}' is no path of a file below the folder of the recordings")
+
+
 class RecordedTurn(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     """One reply. `error` is raised instead of answering; a missing `usage` states none."""
 
@@ -44,6 +60,7 @@ class RecordedTurn(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     stop_reason: str = "stop"
     latency_seconds: float = 0.0
     error: str | None = None
+    pictures: tuple[RecordedPicture, ...] = ()
 
 
 class RecordedAnswer(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
@@ -84,15 +101,21 @@ class Cell:
 
 @dataclass(frozen=True, slots=True)
 class Recordings:
-    """Recorded answers by item."""
+    """Recorded answers by item; `shown` are all their pictures, each with the line that holds it."""
 
     label: str
     by_item: Mapping[str, Sequence[RecordedAnswer]] = field(default_factory=dict)
+    shown: tuple[tuple[int, RecordedPicture], ...] = ()
 
     def answer(self, item: str, cell: Cell) -> RecordedAnswer | None:
         """Return the most specific answer recorded for an item in a run."""
         fitting = [answer for answer in self.by_item.get(item, ()) if _fits(answer, cell)]
         return max(fitting, key=_filters, default=None)
+
+    def pictures(self, items: Iterable[str], cell: Cell) -> Iterator[RecordedPicture]:
+        """Yield the pictures of the answers that items get in a run."""
+        answers = filter(None, (self.answer(item, cell) for item in items))
+        return (picture for answer in answers for turn in answer.turns for picture in turn.pictures)
 
 
 def _fits(answer: RecordedAnswer, cell: Cell) -> bool:
@@ -119,10 +142,12 @@ def parse_recordings(content: bytes, label: str) -> Recordings:
     if header.tamesu_recording != 1:
         raise _fault(label, lines[0][0], f"tamesu_recording is {header.tamesu_recording}", "this version reads 1")
     by_item: dict[str, list[RecordedAnswer]] = {}
+    shown: list[tuple[int, RecordedPicture]] = []
     for number, line in lines[1:]:
         answer = _decode(line, RecordedAnswer, label, number)
         by_item.setdefault(answer.item, []).append(answer)
-    return Recordings(header.label, by_item)
+        shown += [(number, picture) for turn in answer.turns for picture in turn.pictures]
+    return Recordings(header.label, by_item, tuple(shown))
 
 
 def _decode(line: bytes, kind: type[T], label: str, number: int) -> T:

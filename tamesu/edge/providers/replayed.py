@@ -5,11 +5,12 @@ from __future__ import annotations
 import asyncio
 import json
 import os
+from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
 from tamesu.base.model.evidence import Fault, Usage
-from tamesu.edge.providers.calls import Called
+from tamesu.edge.providers.calls import Called, ReplyPicture
 from tamesu.edge.providers.recordings import Cell, RecordedTurn, RecordedUsage, Recordings
 
 
@@ -23,11 +24,15 @@ class RecordedCall:
 
 
 class ReplayedCalls:
-    """Answers calls from recordings; `calls` is a file that gets one line per call served."""
+    """Answers calls from recordings; `calls` is a file that gets one line per call served.
 
-    def __init__(self, recordings: Recordings, calls: Path) -> None:
+    `pictures` is the folder of recorded pictures, each named by its SHA-256.
+    """
+
+    def __init__(self, recordings: Recordings, calls: Path, pictures: Path | None = None) -> None:
         self._recordings = recordings
         self._calls = calls
+        self._pictures = pictures
 
     async def call(self, wanted: RecordedCall) -> Called:
         """Return what is recorded; a missing answer and a recorded error are faults."""
@@ -44,7 +49,13 @@ class ReplayedCalls:
         if turn.error is not None:
             return Called(None, None, None, latency_ms, Fault("ProviderUnavailable", turn.error), passing=True)
         usage = _usage(turn.usage)
-        return Called(turn.text, turn.stop_reason, usage, latency_ms, unaccounted=int(usage is None))
+        pictures = tuple(self._shown(turn))
+        return Called(turn.text, turn.stop_reason, usage, latency_ms, unaccounted=int(usage is None), pictures=pictures)
+
+    def _shown(self, turn: RecordedTurn) -> Iterator[ReplyPicture]:
+        if self._pictures is not None:
+            for picture in turn.pictures:
+                yield ReplyPicture((self._pictures / picture.sha256).read_bytes(), "")
 
     def _turn(self, wanted: RecordedCall) -> RecordedTurn | None:
         answer = self._recordings.answer(wanted.item, wanted.cell)

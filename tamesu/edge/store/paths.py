@@ -78,6 +78,11 @@ class RunPaths:
     def recordings(self) -> Path:
         return self.private / "recordings.jsonl"
 
+    @property
+    def recorded_pictures(self) -> Path:
+        """The pictures of recorded answers, each named by its SHA-256."""
+        return self.private / "recorded-pictures"
+
     def role_recordings(self, role: str) -> Path:
         """Recorded answers of the model of a role."""
         return self.private / f"recordings-{role}.jsonl"

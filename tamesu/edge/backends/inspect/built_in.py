@@ -19,7 +19,9 @@ from tamesu.base.errors import Refused
 from tamesu.base.model.plan import RunSpec
 from tamesu.core.identity import BUILT_IN_TASK_VERSION
 from tamesu.core.tasks import built_in_checks
-from tamesu.edge.backends.outputs import Output, text_outputs
+from tamesu.edge.backends.outputs import Output, outputs_of
+from tamesu.edge.providers.calls import Called
+from tamesu.edge.providers.reply_content import reply_pictures
 from tamesu.inspect_support import stager
 
 
@@ -60,22 +62,24 @@ def keeping_scorers(spec: RunSpec, scorers: Sequence[Scorer]) -> list[Scorer]:
     taken = [name for name in map(registry_unqualified_name, scorers) if name in checks]
     if taken:
         raise Refused(f"{spec.task_file}: the scorer '{taken[0]}' is called like a check that Tamesu makes; rename it")
-    return [kept_output(), *scorers]
+    return [kept_output(spec.task), *scorers]
 
 
 @scorer(metrics=[])
-def kept_output() -> Scorer:
+def kept_output(task: str) -> Scorer:
     """Stage the final output of a sample as the native backend does; it judges nothing, so it has no score."""
 
     async def keep(state: TaskState, target: Target) -> Score | None:  # noqa: ARG001
         stage = stager(state.sample_id)
-        for output in _outputs(state.output):
+        for output in _outputs(task, state.output):
             stage.add(output.role, output.path, output.content, output.media_type)
         return None
 
     return keep
 
 
-def _outputs(output: ModelOutput) -> tuple[Output, ...]:
-    """Return the files of an output, none where no reply came."""
-    return text_outputs(output.completion) if output.choices else ()
+def _outputs(task: str, output: ModelOutput) -> tuple[Output, ...]:
+    """Return the files that a task makes of an output, none where no reply came."""
+    if not output.choices:
+        return ()
+    return outputs_of(task, Called(output.completion, None, None, 0, pictures=reply_pictures(output)))

@@ -18,7 +18,7 @@ from inspect_ai.log import (
     read_eval_log_sample_summaries,
     read_eval_log_samples_by_id,
 )
-from inspect_ai.model import ModelConfig
+from inspect_ai.model import ChatMessageAssistant, ContentImage, ModelConfig
 from inspect_ai.scorer import CORRECT, INCORRECT, NOANSWER, PARTIAL, Score, value_to_float
 
 from tamesu.base.errors import FrameworkFault, ImpossibleUsage
@@ -116,7 +116,7 @@ def _evidence(
         error=_never_answered(sample, events) if sample.error is None else _sample_fault(sample.error.message, events),
         usage=usage,
         stop_reason=str(choices[0].stop_reason) if choices else None,
-        answered=bool(choices and (choices[0].message.text.strip() or choices[0].message.tool_calls)),
+        answered=bool(choices and _says_anything(choices[0].message)),
         limit=None if sample.limit is None else sample.limit.type,
         latency_ms=None if sample.working_time is None else round(sample.working_time * 1000),
         interrupted=interrupted and not in_flight,
@@ -127,6 +127,12 @@ def _evidence(
         shares={} if usage_problem is not None else _shares(sample, events),
         rejected_calls=sum(_was_rejected(event) for event in sample.events),
     )
+
+
+def _says_anything(message: ChatMessageAssistant) -> bool:
+    """Return whether a reply holds words, pictures or calls of tools."""
+    pictures = not isinstance(message.content, str) and any(isinstance(one, ContentImage) for one in message.content)
+    return bool(message.text.strip() or message.tool_calls or pictures)
 
 
 def _shares(sample: EvalSample, events: list[ModelEvent]) -> dict[str, ModelShare]:

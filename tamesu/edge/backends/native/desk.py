@@ -46,7 +46,7 @@ class ItemDesk:
     async def ask(self, question: Question) -> Answer:
         started = time.time()
         called = await self._voice.ask(question)
-        return Answer(called, outputs_of(called), started, time.time())
+        return Answer(called, outputs_of(self._request.spec.task, called), started, time.time())
 
     def ended(self, question: Question, result: Answer) -> None:
         """Stage the outputs, then write the line that makes them count."""

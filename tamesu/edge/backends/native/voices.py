@@ -42,7 +42,8 @@ def voice_of(request: AttemptRequest) -> Voice:
     spec = request.spec
     if spec.provider == "replay":
         content = request.paths.recordings.read_bytes()
-        answers = ReplayedCalls(parse_recordings(content, str(request.paths.recordings)), request.replay_calls)
+        recordings = parse_recordings(content, str(request.paths.recordings))
+        answers = ReplayedCalls(recordings, request.replay_calls, request.paths.recorded_pictures)
         return RecordedVoice(answers, Cell(spec.model, spec.arm, spec.repetition))
     if request.access is None:
         raise UsageError(f"{spec.ref}: provider '{spec.provider}' has no route; see docs/routes.md")
