@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import os
 import shutil
+import signal
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
@@ -16,7 +18,7 @@ from tamesu.edge.backends.inspect.log_identity import check_identity
 from tamesu.edge.store.paths import Project, RunPaths
 from tamesu.stages.attempts import make_request
 from tamesu.stages.freeze import read_spec
-from tests.ingest.lab import attempt, lab, log_path, result, run_yml, the_run, turn, work_off
+from tests.ingest.lab import asked, attempt, lab, log_path, result, run_yml, the_run, turn, work_off
 from tests.ingest.rewriting import rewrite_log
 from tests.projects import EVAL, ShapesProject
 
@@ -78,9 +80,9 @@ def text(checks: list[Any], **execution: Any) -> dict[str, Any]:
     }
 
 
-def built_in(target: Path, items: Mapping[str, Any]) -> ShapesProject:
+def built_in(target: Path, items: Mapping[str, Any], **defaults: Any) -> ShapesProject:
     """Return a text eval on Inspect that names no task file."""
-    project = lab(target, items, changes=text(CHECKS))
+    project = lab(target, items, changes={**text(CHECKS), "defaults": defaults})
     manifest = project.path(EVAL / "eval.yml")
     value = yaml.safe_load(manifest.read_text())
     for name in ("file", "task", "sources"):
@@ -99,6 +101,20 @@ def looked_up(tmp_path_factory: pytest.TempPathFactory) -> ShapesProject:
     )
     assert work_off(project).error is None
     return project
+
+
+def killed_while_b_is_kept() -> None:
+    """Let the process die when the answer of item b is half staged."""
+    from tamesu.inspect_support import Stager
+
+    add = Stager.add
+
+    def dying(self: Stager, role: str, path: str, body: bytes | str, media_type: str) -> None:
+        add(self, role, path, body, media_type)
+        if self._binding.sample == "b":
+            os.kill(os.getpid(), signal.SIGKILL)
+
+    Stager.add = dying  # type: ignore[method-assign]
 
 
 class TestTaskFile:
@@ -192,3 +208,16 @@ class TestBuiltInTask:
         assert [call["item"] for call in executed.calls()].count("a") == 2
         assert result(executed, "a")["scores"]["schema_valid"]["value"] == 1.0
         assert executed.states() == {"banked": 1}
+
+    def test_a_kill_while_an_answer_is_kept_asks_that_item_again_and_no_other(self, tmp_path: Path) -> None:
+        project = built_in(tmp_path / "lab", {"a": turn(FINAL), "b": turn(FINAL)}, concurrency=1)
+        with pytest.raises(AssertionError, match="ended with -9"):
+            work_off(project, before=killed_while_b_is_kept)
+        assert asked(project) == ["a", "b"]
+        assert work_off(project).error is None
+        assert asked(project) == ["a", "b", "b"]
+        artifacts = [result(project, item)["artifacts"] for item in ("a", "b")]
+        assert [[one["path"] for one in found] for found in artifacts] == [
+            ["artifacts/output.txt", "artifacts/output.json"]
+        ] * 2
+        assert project.states() == {"banked": 1}
