@@ -8,7 +8,7 @@ from enum import Enum
 
 from tamesu.base.canonical import Json, canonical_bytes, digest, digest_bytes
 from tamesu.base.errors import InvalidDocument, meant
-from tamesu.base.model.manifest import Arm, Dataset, Item, ItemSelection
+from tamesu.base.model.manifest import Arm, Dataset, FileDigest, Item, ItemSelection
 from tamesu.base.model.plan import FrozenDataset, Sample
 from tamesu.core.prompts import render_messages
 
@@ -18,6 +18,13 @@ class Targets(Enum):
 
     TEXT = "text"
     JSON = "json"
+
+
+class Assets(Enum):
+    """What becomes of assets and references: counted, as a task hands them over itself, or sent with each prompt."""
+
+    COUNTED = "counted"
+    SENT = "sent"
 
 
 def select_items(dataset: Dataset, selection: ItemSelection) -> tuple[Item, ...]:
@@ -48,13 +55,20 @@ def select_items(dataset: Dataset, selection: ItemSelection) -> tuple[Item, ...]
     return tuple(item for item in items if item.id in chosen)
 
 
-def freeze(items: Iterable[Item], arm: Arm, targets: Targets = Targets.TEXT) -> FrozenDataset:
+def freeze(
+    items: Iterable[Item], arm: Arm, targets: Targets = Targets.TEXT, assets: Assets = Assets.COUNTED
+) -> FrozenDataset:
     """Return the items rendered for one arm, each with the digest that identity counts."""
-    samples = tuple(_sample(item, arm, targets) for item in items)
+    samples = tuple(_sample(item, arm, targets, assets) for item in items)
     return FrozenDataset(samples, digest([[sample.item, sample.digest] for sample in samples]))
 
 
-def _sample(item: Item, arm: Arm, targets: Targets) -> Sample:
+def sent_pictures(item: Item, arm: Arm) -> tuple[FileDigest, ...]:
+    """Return the files that go with an item's prompt: the arm's references, then the assets of the item."""
+    return (*(reference.file for reference in arm.references), *item.assets)
+
+
+def _sample(item: Item, arm: Arm, targets: Targets, sent: Assets) -> Sample:
     assets = tuple(asset.sha256 for asset in item.assets)
     sample = Sample(
         item=item.id,
@@ -64,6 +78,7 @@ def _sample(item: Item, arm: Arm, targets: Targets) -> Sample:
         assets=assets,
         digest="",
         expected=item.expected if targets is Targets.JSON else None,
+        pictures=tuple(file.sha256 for file in sent_pictures(item, arm)) if sent is Assets.SENT else (),
     )
     return replace(sample, digest=sample_digest(sample_record(sample), assets))
 
@@ -83,13 +98,18 @@ def _target(expected: Json) -> Json:
 
 
 def sample_record(sample: Sample) -> dict[str, Json]:
-    """Return the record of input.jsonl: item ID, rendered messages, target, metadata, what is expected as JSON."""
+    """Return the record of input.jsonl: item ID, rendered messages, target, metadata, what is expected as JSON.
+
+    `pictures` are the SHA-256 of those that go with the user's message.
+    """
     record: dict[str, Json] = {
         "id": sample.item,
         "input": [{"role": message.role, "content": message.content} for message in sample.messages],
         "target": sample.target,
         "metadata": dict(sample.metadata),
     }
+    if sample.pictures:
+        record["pictures"] = list[Json](sample.pictures)
     return record if sample.expected is None else {**record, "expected": sample.expected}
 
 

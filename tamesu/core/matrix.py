@@ -2,15 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
 
 from tamesu.base.canonical import Json
 from tamesu.base.model.endpoint import EndpointFacts
 from tamesu.base.model.facts import ModelFacts
-from tamesu.base.model.manifest import Arm, Eval, FileDigest, ImageReference, Limits, ModelEntry, RoleModel
+from tamesu.base.model.manifest import Arm, Eval, FileDigest, ImageReference, Item, Limits, ModelEntry, RoleModel
 from tamesu.base.model.plan import FrozenDataset, RoleRun, RunSpec, SourceCopy
-from tamesu.core.freeze import Targets, freeze, select_items
+from tamesu.core.freeze import Assets, Targets, freeze, select_items, sent_pictures
 from tamesu.core.identity import (
     BUILT_IN_TASK_VERSION,
     ContentFingerprint,
@@ -23,9 +23,10 @@ from tamesu.core.identity import (
     run_id,
     scoring_map,
 )
+from tamesu.core.picture_prices import picture_price, sent_picture_tokens, with_tool
 from tamesu.core.pricing import largest_call_usd, largest_prompt_bytes
-from tamesu.core.response_schema import with_schema
 from tamesu.core.routes import canonical_provider, find_route
+from tamesu.core.task_parameters import task_parameters
 from tamesu.core.tasks import built_in_checks, required_scorers, runs_built_in_task, task_artifacts
 
 ModelKey = tuple[str, str]
@@ -84,8 +85,10 @@ def matrix(evaluation: Eval, setting: Setting) -> Matrix:
     """
     items = select_items(evaluation.dataset, evaluation.defaults.items)
     targets = Targets.JSON if built_in_checks(evaluation.task) else Targets.TEXT
-    datasets = {arm.id: freeze(items, arm, targets) for arm in evaluation.arms}
-    asked = {name: _Asked.of(dataset) for name, dataset in datasets.items()}
+    assets = Assets.SENT if evaluation.execution.task is None else Assets.COUNTED  # a task file hands over its own
+    datasets = {arm.id: freeze(items, arm, targets, assets) for arm in evaluation.arms}
+    pictures = {arm.id: _pictures(items, arm) if assets is Assets.SENT else () for arm in evaluation.arms}
+    asked = {name: _Asked.of(dataset, pictures[name]) for name, dataset in datasets.items()}
     shared = _Shared.of(evaluation, setting)
     runs = tuple(_run(shared, entry, arm, repetition, asked[arm.id]) for entry, arm, repetition in _cells(evaluation))
     return Matrix(runs, datasets)
@@ -100,9 +103,11 @@ class _Asked:
     sample_digests: Mapping[str, str]
     assets: Mapping[str, tuple[str, ...]]
     prompt_bytes: int
+    pictures: tuple[SourceCopy, ...]
+    most_pictures: int
 
     @classmethod
-    def of(cls, dataset: FrozenDataset) -> _Asked:
+    def of(cls, dataset: FrozenDataset, pictures: tuple[SourceCopy, ...]) -> _Asked:
         samples = dataset.samples
         return cls(
             digest=dataset.digest,
@@ -110,7 +115,15 @@ class _Asked:
             sample_digests={sample.item: sample.digest for sample in samples},
             assets={sample.item: sample.assets for sample in samples if sample.assets},
             prompt_bytes=largest_prompt_bytes(samples),
+            pictures=pictures,
+            most_pictures=max((len(sample.pictures) for sample in samples), default=0),
         )
+
+
+def _pictures(items: Iterable[Item], arm: Arm) -> tuple[SourceCopy, ...]:
+    """Return the files that go with the prompts of an arm, each content once."""
+    files = {file.sha256: file for item in items for file in sent_pictures(item, arm)}
+    return tuple(SourceCopy(file.path, sha256, sha256) for sha256, file in files.items())
 
 
 def _cells(evaluation: Eval) -> Iterator[tuple[ModelEntry, Arm, int]]:
@@ -277,10 +290,11 @@ def _run(shared: _Shared, entry: ModelEntry, arm: Arm, repetition: int, asked: _
     )
     generation = _generation(shared, entry, parameters, recording, asked.digest, arm, repetition, roles)
     identity = make_identity(generation, shared.scoring, shared.judgement, shared.content)
-    price = shared.setting.facts(entry.provider, entry.model).price
+    price = picture_price(evaluation.task, entry.provider, shared.setting.facts(entry.provider, entry.model).price)
     cap = shared.setting.endpoint(entry.provider).max_connections
-    if built_in_checks(evaluation.task):
-        parameters = with_schema(entry.provider, parameters, "output", evaluation.output_schema)
+    parameters = task_parameters(evaluation.task, entry.provider, parameters, evaluation.output_schema)
+    prompt = asked.prompt_bytes + sent_picture_tokens(entry.provider, asked.most_pictures)
+    bounds = with_tool(evaluation.task, entry.provider, parameters, prompt)
     return RunSpec(
         ref=evaluation.ref,
         run_id=run_id(entry.model, arm.id, repetition, identity),
@@ -311,11 +325,12 @@ def _run(shared: _Shared, entry: ModelEntry, arm: Arm, repetition: int, asked: _
         artifacts=task_artifacts(evaluation),
         policy=evaluation.policy,
         price=price,
-        largest_call_usd=largest_call_usd(price, _bounds(evaluation), parameters, asked.prompt_bytes),
+        largest_call_usd=largest_call_usd(price, _bounds(evaluation), *bounds),
         items=asked.items,
         sample_digests=asked.sample_digests,
         assets=asked.assets,
         identity=identity,
         roles=roles,
         output_schema=evaluation.output_schema,
+        pictures=asked.pictures,
     )

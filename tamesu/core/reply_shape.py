@@ -79,8 +79,10 @@ def _parsed(content: bytes) -> Json:
 
 
 def _error(error: Any) -> str:
-    message = error.get("message") if isinstance(error, Mapping) else error
-    return _short(message if isinstance(message, str) else json.dumps(error))
+    message, code = (error.get("message"), error.get("code")) if isinstance(error, Mapping) else (error, None)
+    if not isinstance(message, str):
+        return _short(json.dumps(error))
+    return _short(f"{message} ({code})" if isinstance(code, str) and code not in message else message)
 
 
 def _short(text: str) -> str:

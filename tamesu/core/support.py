@@ -6,7 +6,11 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 
 from tamesu.base.model.manifest import Eval
-from tamesu.core.tasks import BUNDLE
+from tamesu.core.picture_request import picture_providers, returns_pictures
+from tamesu.core.signatures import PICTURES
+from tamesu.core.tasks import BUNDLE, IMAGES
+
+_SENT = f"with a prompt go pictures alone, as {PICTURES}"
 
 
 @dataclass(frozen=True, slots=True)
@@ -20,16 +24,34 @@ class MissingSupport:
 
 def missing_support(evaluation: Eval) -> tuple[MissingSupport, ...]:
     """Return everything that the eval asks for and this version does not do."""
-    return tuple(_inputs(evaluation))
+    sent = _given_to_code if evaluation.execution.task is not None else _unsendable
+    return (*_outputs(evaluation), *sent(evaluation))
 
 
-def _inputs(evaluation: Eval) -> Iterator[MissingSupport]:
-    execution = evaluation.execution
+def _outputs(evaluation: Eval) -> Iterator[MissingSupport]:
     if evaluation.task == BUNDLE and evaluation.output_schema is not None:
         yield MissingSupport(("output_schema",), "output_schema is not acted upon by task 'artifact_bundle'")
-    if execution.task is None and any(item.assets for item in evaluation.dataset.items):
-        message = f"assets of items are not sent by backend '{execution.backend}' in this version"
-        yield MissingSupport(("dataset",), message)
+    if evaluation.task == IMAGES and evaluation.execution.task is None:
+        for number, entry in enumerate(evaluation.models):
+            if not returns_pictures(entry.provider):
+                message = f"no pictures come back over the route of '{entry.provider}', but of {picture_providers()}"
+                yield MissingSupport(("runs", number, "provider"), message)
+
+
+def _given_to_code(evaluation: Eval) -> Iterator[MissingSupport]:
     for number, arm in enumerate(evaluation.arms):
         if arm.references:
-            yield MissingSupport(("arms", number, "references"), "references are not sent by this version")
+            message = "references are not sent where a task file asks the model"
+            yield MissingSupport(("arms", number, "references"), message)
+
+
+def _unsendable(evaluation: Eval) -> Iterator[MissingSupport]:
+    """Yield what no model could be shown: assets and references that are no pictures."""
+    files = (asset for item in evaluation.dataset.items for asset in item.assets)
+    for path in dict.fromkeys(file.path for file in files if file.picture is None):
+        yield MissingSupport(("dataset",), f"asset '{path}' cannot be sent: {_SENT}")
+    for number, arm in enumerate(evaluation.arms):
+        for place, reference in enumerate(arm.references):
+            if reference.file.picture is None:
+                message = f"reference '{reference.file.path}' cannot be sent: {_SENT}"
+                yield MissingSupport(("arms", number, "references", place), message)

@@ -13,9 +13,10 @@ from tamesu.base.canonical import Json
 from tamesu.base.model.plan import RunSpec
 from tamesu.base.model.wire import UNREACHED, ModelCalls, WireCheck, WireDifference, WireReply, WireRequest
 from tamesu.core.parameters import split_parameters
+from tamesu.core.picture_request import sent_modalities
 from tamesu.core.roles import models_of
 from tamesu.core.routes import Protocol, find_route
-from tamesu.core.wire_body import flat, value_digest
+from tamesu.core.wire_body import flat, leaves, value_digest
 from tamesu.core.wire_names import added_by_client, travel
 
 _PATHS: Mapping[Protocol, tuple[tuple[re.Pattern[str], Protocol], ...]] = {
@@ -230,8 +231,12 @@ def expectations(spec: RunSpec, protocol: Protocol, with_tools: bool) -> tuple[E
         way = travel(protocol, name)
         if way.local or (way.only_with_tools and not with_tools):
             continue
-        expected.append(Expectation(name, way.names, None if way.as_whole else value))
-    expected.extend(Expectation(name, (name,), value) for name, value in split.extra_body.items())
+        sent = sent_modalities(protocol, value) if name == "modalities" else value
+        expected.append(Expectation(name, way.names, None if way.as_whole else sent))
+    # of what is merged into the body of a request each leaf is one by itself
+    body = dict(leaves("", split.extra_body)) if protocol is Protocol.GEMINI else split.extra_body
+    expected.extend(Expectation(name, (name,), value) for name, value in body.items())
+    expected.extend(Expectation(f"image.{name}", (), None) for name in split.unsent)
     return tuple(expected)
 
 
@@ -243,11 +248,15 @@ def _compared(declared: Expectation, request: WireRequest, carried: Sequence[str
     elif declared.value is not None:
         name = next(name for name in declared.names if any(_below(found, name) for found in carried))
         wanted = flat(name, declared.value)
-        was = {found: request.parameters[found] for found in carried if found in request.parameters}
+        was = {found: _as_kept(request, found) for found in carried}
         if not _equal(wanted, was):
             yield _Finding(
                 "sent otherwise", declared.parameter, f"was sent as {_told_all(was)}, planned was {_told_all(wanted)}"
             )
+
+
+def _as_kept(request: WireRequest, name: str) -> Json:
+    return request.parameters[name] if name in request.parameters else f"sha256:{request.contents[name]}"
 
 
 def _equal(wanted: Mapping[str, Json], was: Mapping[str, Json]) -> bool:

@@ -26,7 +26,8 @@ _SCHEMAS = frozenset(
 # Texts at these names are words of the protocol, or the name of the model.
 _WORDS = frozenset(
     {
-        "cache_control.ttl", "cache_control.type", "effort", "generationConfig.mediaResolution",
+        "cache_control.ttl", "cache_control.type", "effort", "generationConfig.imageConfig.aspectRatio",
+        "generationConfig.imageConfig.imageSize", "generationConfig.mediaResolution",
         "generationConfig.responseMimeType", "generationConfig.thinkingConfig.thinkingLevel", "model", "modelId",
         "output_config.effort", "prompt_cache_retention", "prompt_mode", "reasoning.effort", "reasoning.mode",
         "reasoning.summary", "reasoning_effort", "reasoning_format", "service_tier", "text.verbosity",
@@ -60,7 +61,7 @@ def reduce_fields(body: Mapping[str, Json]) -> ReducedBody:
     """Return what may be kept of a request that is at hand as values."""
     parameters: dict[str, Json] = {}
     contents: dict[str, str] = {}
-    for name, value in _leaves("", body):
+    for name, value in leaves("", body):
         if name in _CONTENTS or name in _SCHEMAS:
             contents[name] = value_digest(value)
         else:
@@ -78,7 +79,7 @@ def reduced_value(name: str, value: Json) -> Json:
 
 def flat(name: str, value: Json) -> dict[str, Json]:
     """Return a declared value under its name as it would be kept of a request."""
-    return {leaf: reduced_value(leaf, found) for leaf, found in _leaves(name, value)}
+    return {leaf: reduced_value(leaf, found) for leaf, found in leaves(name, value)}
 
 
 def value_digest(value: Json) -> str:
@@ -87,10 +88,11 @@ def value_digest(value: Json) -> str:
     return digest_bytes(text.encode("utf-8", "surrogatepass"))
 
 
-def _leaves(name: str, value: Json | Mapping[str, Json]) -> Iterator[tuple[str, Any]]:
+def leaves(name: str, value: Json | Mapping[str, Json]) -> Iterator[tuple[str, Any]]:
+    """Yield what is kept of a body by dotted name, below `name`; contents and schemas are whole."""
     whole = name in _CONTENTS or name in _SCHEMAS
     if isinstance(value, Mapping) and value and not whole:
         for key, below in value.items():
-            yield from _leaves(f"{name}.{key}" if name else str(key), below)
+            yield from leaves(f"{name}.{key}" if name else str(key), below)
     elif name:
         yield name, value

@@ -86,6 +86,8 @@ _RESPONSES: Mapping[str, Travel] = {
     "effort": Travel(("reasoning.effort",), config="reasoning_effort"),
     # logprobs would be one of several words in `include`, which is there anyway and tells nothing
     "max_tokens": _as("max_output_tokens"),
+    # pictures are made by a tool of the provider's, the only one where a task has none of its own
+    "modalities": _as("tools"),
     "parallel_tool_calls": Travel(("parallel_tool_calls",), only_with_tools=True),
     "reasoning_effort": _as("reasoning.effort"),
     "reasoning_mode": _as("reasoning.mode"),
@@ -132,7 +134,7 @@ _GEMINI: Mapping[str, Travel] = {
     "frequency_penalty": _as(f"{_CONFIG}.frequencyPenalty"),
     "logprobs": _as(f"{_CONFIG}.responseLogprobs"),
     "max_tokens": _as(f"{_CONFIG}.maxOutputTokens"),
-    "modalities": _whole(f"{_CONFIG}.responseModalities"),
+    "modalities": _as(f"{_CONFIG}.responseModalities"),
     "presence_penalty": _as(f"{_CONFIG}.presencePenalty"),
     "reasoning_effort": _whole(_THINKING_CONFIG),
     "reasoning_summary": _LOCAL,

@@ -28,6 +28,8 @@ def freeze_run(project: Project, spec: RunSpec, dataset: FrozenDataset) -> None:
     write_atomic(run.private / ".gitignore", b"*\n")
     for source in spec.executed:
         _copy(project, source, run.sources / source.target)
+    for picture in spec.pictures:
+        _copy(project, picture, run.sent_pictures / picture.target)
     if spec.recordings is not None:
         _copy(project, spec.recordings, run.recordings)
         if spec.task == IMAGES:

@@ -42,11 +42,15 @@ class ExperimentRef:
 
 @dataclass(frozen=True, slots=True)
 class FileDigest:
-    """One file by content: project-relative path, SHA-256 of its bytes, size in bytes."""
+    """One file by content: project-relative path, SHA-256 of its bytes, size in bytes.
+
+    `picture` is the media type of a picture that models take, by its first bytes; None for anything else.
+    """
 
     path: str
     sha256: str
     size: int
+    picture: str | None = None
 
 
 @dataclass(frozen=True, slots=True)

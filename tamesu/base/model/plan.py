@@ -30,6 +30,8 @@ class Message:
 class Sample:
     """One item as the model will see it; `digest` covers all fields, `assets` are digests of files.
 
+    `pictures` are the digests of the files that are sent with the prompt, in their order.
+
     `expected` is what built-in checks compare with; `target` is the same as text, which scorers read.
     """
 
@@ -40,6 +42,7 @@ class Sample:
     assets: tuple[str, ...]
     digest: str
     expected: Json = None
+    pictures: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -150,9 +153,10 @@ class RoleRun:
 class RunSpec:
     """One model x arm x repetition, completely resolved; all that execute and ingest need.
 
-    `sources` are those of generation. `max_connections` caps the calls in flight at its endpoint over all runs. Money
-    is in US dollars per sample; `timeout_seconds` is per model call. `roles` are further models; price and parameters
-    of the run are those of its own model, while whether it is paid, and how much is at stake, is about all of them.
+    `sources` are those of generation, `pictures` the files that are sent with prompts. `max_connections` caps the calls
+    in flight at its endpoint over all runs. Money is in US dollars per sample; `timeout_seconds` is per model call.
+    `roles` are further models; price and parameters of the run are those of its own model, while whether it is paid,
+    and how much is at stake, is about all of them.
     """
 
     ref: EvalRef
@@ -191,6 +195,7 @@ class RunSpec:
     identity: Identity
     roles: tuple[RoleRun, ...] = ()
     output_schema: OutputSchema | None = None
+    pictures: tuple[SourceCopy, ...] = ()
 
     @property
     def executed(self) -> tuple[SourceCopy, ...]:

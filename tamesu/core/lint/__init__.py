@@ -11,6 +11,7 @@ from tamesu.core.lint.judges import judge_remarks
 from tamesu.core.lint.messages import message_remarks
 from tamesu.core.lint.names import name_remarks
 from tamesu.core.lint.parameters import parameter_remarks
+from tamesu.core.lint.pictures import picture_remarks
 from tamesu.core.lint.prices import price_remarks
 from tamesu.core.lint.remark import Remark
 from tamesu.core.lint.repetition import repetition_remarks
@@ -25,6 +26,7 @@ def remarks(evaluation: Eval) -> tuple[Remark, ...]:
         name_remarks,
         execution_remarks,
         parameter_remarks,
+        picture_remarks,
         unsent_remarks,
         judgement_remarks,
         judge_remarks,

@@ -10,7 +10,10 @@ from tamesu.base.model.plan import RunSpec
 from tamesu.core.lint.layers import Place
 from tamesu.core.lint.remark import Remark
 from tamesu.core.matrix import Matrix, Setting
+from tamesu.core.picture_prices import made_by_tool
 from tamesu.core.roles import models_of
+
+_OF_A_TOOL = "state rates in config/models.yml that hold for the tokens of the tool that makes its pictures as well"
 
 
 def price_remarks(evaluation: Eval, runs: Matrix, setting: Setting) -> tuple[Remark, ...]:
@@ -19,10 +22,11 @@ def price_remarks(evaluation: Eval, runs: Matrix, setting: Setting) -> tuple[Rem
     An unknown price is an error where `cost_limit` depends on it.
     """
     models = [model for spec in runs.runs for model in models_of(spec)]
+    tools = {entry.provider for entry in evaluation.models if made_by_tool(evaluation.task, entry.provider)}
     unknown = {_name(model) for model in models if model.price is None}
     on_native = evaluation.execution.backend == "native"
     unbounded = {_name(model) for model in models if not model.bounded} - unknown
-    return (*_unbounded(evaluation, unbounded), *(_unknown(evaluation, setting, unknown, on_native)))
+    return (*_unbounded(evaluation, unbounded), *_unknown(evaluation, setting, unknown, on_native, tools))
 
 
 def _name(spec: RunSpec) -> str:
@@ -43,13 +47,15 @@ def _unbounded(evaluation: Eval, models: AbstractSet[str]) -> Iterator[Remark]:
             yield Remark(place, "parameter/no-bound", message, "set parameters.max_tokens", "warning")
 
 
-def _unknown(evaluation: Eval, setting: Setting, unknown: AbstractSet[str], on_native: bool) -> Iterator[Remark]:
+def _unknown(
+    evaluation: Eval, setting: Setting, unknown: AbstractSet[str], on_native: bool, tools: AbstractSet[str]
+) -> Iterator[Remark]:
     return (
         Remark(
             (*place, "model"),
             "price/unknown",
             f"{entry.provider}/{entry.model} has no registered price",
-            _fix(setting.facts(entry.provider, entry.model).similar),
+            _OF_A_TOOL if entry.provider in tools else _fix(setting.facts(entry.provider, entry.model).similar),
             "warning" if on_native else "error",
         )
         for place, entry in _places(evaluation)

@@ -4,14 +4,15 @@ from __future__ import annotations
 
 import json
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 from tamesu.base.canonical import Json
+from tamesu.base.model.evidence import Usage
 from tamesu.core.checks.reply import parse_reply
 from tamesu.core.pictures import picture_kind
 from tamesu.core.tasks import FURTHER, IMAGES, OUTPUT, PARSED, WORDS
-from tamesu.edge.providers.calls import Called
+from tamesu.edge.providers.calls import Called, ReplyPicture
 from tamesu.edge.store.files import write_atomic
 from tamesu.inspect_support import BLOBS, MANIFEST
 
@@ -28,6 +29,18 @@ class Output:
     content: bytes
 
 
+def answered(task: str, called: Called) -> Called:
+    """Return what a task makes of a call: a picture that was withheld is an answer, and asking again would not help.
+
+    What a provider refused with an error is not billed.
+    """
+    if task == IMAGES and called.withheld and not called.pictures:
+        words = called.text if called.fault is None else called.fault.message
+        called = replace(called, text=words, stop_reason="content_filter", fault=None, passing=False)
+    free = called.refused and called.fault is None and called.usage is None
+    return replace(called, usage=Usage(0, 0, 0, 0, 0, 0)) if free else called
+
+
 def outputs_of(task: str, called: Called) -> tuple[Output, ...]:
     """Return the files that a task makes of a reply, none without one."""
     if task == IMAGES:
@@ -37,15 +50,15 @@ def outputs_of(task: str, called: Called) -> tuple[Output, ...]:
 
 def picture_outputs(called: Called) -> tuple[Output, ...]:
     """Return the pictures of a reply in its order, the first as the output, and the text that came beside them."""
-    pictures = tuple(_picture(number, picture.content) for number, picture in enumerate(called.pictures, 1))
+    pictures = tuple(_picture(number, picture) for number, picture in enumerate(called.pictures, 1))
     if called.text is None or not called.text.strip():
         return pictures
     return (*pictures, Output(WORDS, WORDS_FILE, "text/plain", called.text.encode("utf-8", "backslashreplace")))
 
 
-def _picture(number: int, content: bytes) -> Output:
+def _picture(number: int, picture: ReplyPicture) -> Output:
     """Return a picture under the name that its bytes give it; what is none is kept and never shown as one."""
-    role = OUTPUT if number == 1 else FURTHER
+    role, content = OUTPUT if number == 1 and not picture.interim else FURTHER, picture.content
     kind = picture_kind(content)
     if kind is None:
         return Output(role, f"invalid-{number:04d}.bin", "application/octet-stream", content)

@@ -14,6 +14,7 @@ from typing import TypeVar, cast
 from tamesu.base.canonical import digest_bytes
 from tamesu.base.model.finding import Finding, Severity
 from tamesu.base.model.manifest import FileDigest
+from tamesu.core.signatures import picture_type
 from tamesu.edge.documents.document import START, Document, DocumentFault, NodePath, fault
 from tamesu.edge.documents.pruning import Remainder, remainder
 from tamesu.edge.documents.regular_files import read_regular_file
@@ -86,7 +87,7 @@ class Reading:
         except OSError as error:
             rule = too_large if error.errno == errno.EFBIG else "file/unreadable"
             raise DocumentFault(replace(self._unreadable(path, error), rule=rule)) from None
-        self.files[label] = FileDigest(label, digest_bytes(content), len(content))
+        self.files[label] = FileDigest(label, digest_bytes(content), len(content), picture_type(content))
         return content
 
     def read(self, path: Path, most: int | None = None) -> bytes | None:

@@ -105,18 +105,19 @@ def _tiers(prices: ModelPrice) -> tuple[PriceTier, ...] | None:
     stated: tuple[_Rate, ...] = (prices.input_mtok, prices.output_mtok, prices.cache_read_mtok, prices.cache_write_mtok)
     if stated[0] is None or stated[1] is None or prices.requests_kcount is not None:
         return None
-    reasoning: _Rate = prices.output_reasoning_mtok
-    starts = {tier.start for rate in (*stated, reasoning) if isinstance(rate, TieredPrices) for tier in rate.tiers}
-    tiers = tuple(_tier(start, stated, reasoning) for start in sorted({0, *starts}))
+    received: tuple[_Rate, ...] = (stated[1], prices.output_reasoning_mtok, prices.output_image_mtok)
+    sent: tuple[_Rate, ...] = (stated[0], prices.input_image_mtok)
+    rates = (*sent, *received, *stated[2:])
+    starts = {tier.start for rate in rates if isinstance(rate, TieredPrices) for tier in rate.tiers}
+    tiers = tuple(_tier(start, sent, received, stated[2:]) for start in sorted({0, *starts}))
     return tiers if all(_is_sound(tier) for tier in tiers) else None
 
 
-def _tier(start: int, stated: tuple[_Rate, ...], reasoning: _Rate) -> PriceTier:
-    """A missing cache rate is the input's; the output is counted with reasoning, at the dearer of the two rates."""
-    sent = _rate(stated[0], start) or 0.0
-    received = max(_rate(stated[1], start) or 0.0, _rate(reasoning, start) or 0.0)
-    read, write = (sent if rate is None else _rate(rate, start) or 0.0 for rate in stated[2:])
-    return PriceTier(start, sent, received, read, write)
+def _tier(start: int, sent: tuple[_Rate, ...], received: tuple[_Rate, ...], cached: tuple[_Rate, ...]) -> PriceTier:
+    """A missing cache rate is the input's; reasoning and pictures are counted with text, at the dearest rate."""
+    dearest_sent, dearest_received = (max(_rate(rate, start) or 0.0 for rate in rates) for rates in (sent, received))
+    read, write = (dearest_sent if rate is None else _rate(rate, start) or 0.0 for rate in cached)
+    return PriceTier(start, dearest_sent, dearest_received, read, write)
 
 
 def _rate(rate: _Rate, start: int) -> float | None:

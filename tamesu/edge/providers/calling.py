@@ -34,10 +34,19 @@ from tamesu.edge.providers.calls import Called, ImagePart, Part, TextPart, Turn
 from tamesu.edge.providers.models import live_model
 from tamesu.edge.providers.observing import called_for
 from tamesu.edge.providers.probe import error_line
+from tamesu.edge.providers.reply_content import (
+    is_withheld,
+    lacks_tool_tokens,
+    reply_pictures,
+    reply_words,
+    withheld_by_error,
+)
 from tamesu.edge.providers.usage import model_usage
 from tamesu.edge.providers.wire_log import WireLog
 
+_UNSTATED_TOOL = "the reply does not say how many tokens the tool used that makes its pictures"
 _LONGEST_WAIT_SECONDS = 60
+_REFUSALS = range(400, 500)
 _PASSING = frozenset({408, 409, 425, 429, *range(500, 600)})
 
 
@@ -84,6 +93,7 @@ class InspectCaller:
         started = time.monotonic()
         output: ModelOutput | None = None
         error: str | None = None
+        withheld = False
         with self._wire.heard() as lines, called_for(name):
             try:
                 async with asyncio.timeout(_most_seconds(self._spec)):
@@ -92,9 +102,11 @@ class InspectCaller:
                 raise
             except Exception as raised:
                 error = error_line(raised, self._access)
+                withheld = withheld_by_error(raised)
         if output is not None and output.error is not None:
             error = " ".join(without_secrets(output.error, self._access.secrets).split())
-        return self._called(name, output, error, lines, round(1000 * (time.monotonic() - started)))
+        called = self._called(name, output, error, lines, round(1000 * (time.monotonic() - started)))
+        return replace(called, withheld=called.withheld or withheld)
 
     def _called(
         self,
@@ -110,7 +122,7 @@ class InspectCaller:
         usage, usage_problem = (None, None) if output is None else self._usage(output)
         last = max(replies, key=lambda reply: reply.id, default=None)
         return Called(
-            text=None if output is None or error is not None else output.completion,
+            text=None if output is None or error is not None else reply_words(output),
             stop_reason=None if output is None or not output.choices else output.stop_reason,
             usage=usage,
             latency_ms=latency_ms,
@@ -122,12 +134,17 @@ class InspectCaller:
             request_id=None if last is None else last.request_id,
             no_content=output is not None and bool((output.metadata or {}).get(NO_CONTENT)),
             usage_problem=usage_problem,
+            pictures=() if output is None or error is not None else reply_pictures(output),
+            withheld=output is not None and is_withheld(output),
+            refused=last is not None and last.status is not None and last.status in _REFUSALS,
         )
 
     def _usage(self, output: ModelOutput) -> tuple[Usage | None, str | None]:
         """Return the tokens of a reply, and a line about counts that cannot be."""
+        if output.usage is None:
+            return None, _UNSTATED_TOOL if lacks_tool_tokens(output) else None
         try:
-            return None if output.usage is None else model_usage(self._spec.model_uri, output.usage), None
+            return model_usage(self._spec.model_uri, output.usage), None
         except ImpossibleUsage as error:
             return None, str(error)
 

@@ -58,10 +58,12 @@ class ReplyPicture:
     """A picture of a reply as it came: bytes, and the media type that the provider states, which nothing trusts.
 
     Of a picture that came as no data, `content` is what stands in its place: the URL, the text that does not decode.
+    `interim` says that it is part of the model's thinking, and no answer.
     """
 
     content: bytes
     media_type: str
+    interim: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -72,7 +74,8 @@ class Called:
     there may be one. `drift` are lines about requests that were sent otherwise than declared, or served by another
     model. `unaccounted` counts requests that may be billed and of which nothing tells the cost. `no_content` says that
     the message of the reply had no content at all; `usage_problem` is a line about token counts that cannot be.
-    `pictures` are those of the reply, in its order.
+    `pictures` are those of the reply in its order, interim ones last. `withheld` says that a filter took the reply or
+    that the model refused to give one, and `refused` that the provider said so with an error, which is not billed.
     """
 
     text: str | None
@@ -88,6 +91,8 @@ class Called:
     no_content: bool = False
     usage_problem: str | None = None
     pictures: tuple[ReplyPicture, ...] = ()
+    withheld: bool = False
+    refused: bool = False
 
 
 class Caller(Protocol):

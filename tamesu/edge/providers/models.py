@@ -9,6 +9,7 @@ from typing import Any
 import httpx2
 from inspect_ai.model import Model, ModelCost, ModelInfo, get_model, set_model_cost, set_model_info
 
+from tamesu.base.canonical import Json
 from tamesu.base.errors import UsageError
 from tamesu.base.model.plan import Price, RunSpec
 from tamesu.core.parameters import split_parameters
@@ -38,7 +39,7 @@ def live_model(spec: RunSpec, access: Access | None, wire: WireLog, arguments: M
         **{**_own_arguments(spec, route), **arguments, **_client_arguments(route, access, client)},
     )
     if route.protocol is Protocol.GEMINI:
-        _hand_over(model, client)
+        _hand_over(model, client, split_parameters(spec.parameters, route.protocol).extra_body)
     observe(model, wire, route.way)
     return model
 
@@ -71,8 +72,8 @@ def _client_arguments(route: Route, access: Access, client: httpx2.AsyncClient) 
     return {"async_client": client} if route.protocol is Protocol.MISTRAL else {}
 
 
-def _hand_over(model: Model, client: httpx2.AsyncClient) -> None:
-    """Google's client is made anew for each call, from options that may carry an HTTP client."""
+def _hand_over(model: Model, client: httpx2.AsyncClient, body: Mapping[str, Json]) -> None:
+    """Google's client is made anew for each call, from options that may carry an HTTP client and more of the body."""
     api: Any = model.api
     inner = api.model_client
 
@@ -81,6 +82,8 @@ def _hand_over(model: Model, client: httpx2.AsyncClient) -> None:
 
         options = http_options or HttpOptions(base_url=api.base_url, api_version=api.api_version)
         options.httpx_async_client = client
+        if body:
+            options.extra_body = dict(body)
         return inner(options)
 
     api.model_client = model_client

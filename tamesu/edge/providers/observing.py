@@ -12,7 +12,9 @@ from inspect_ai.log._samples import sample_active
 from inspect_ai.model import Model, ModelCall, ModelOutput
 
 from tamesu.base.model.wire import NO_CONTENT, Way
+from tamesu.core.reply_pictures import picture_facts
 from tamesu.core.wire_body import reduce_fields
+from tamesu.edge.providers.reply_content import mark_pictures
 from tamesu.edge.providers.wire_log import Reply, WireLog
 
 _OK = 200
@@ -46,6 +48,7 @@ def observe(model: Model, wire: WireLog, way: Way) -> None:
                 _record(wire, result)
             elif call.no_content:
                 _mark(result)
+            _mark_pictures(result)
             return result
 
     model.api.generate = generate  # type: ignore[method-assign]
@@ -56,6 +59,12 @@ def _mark(result: Any) -> None:
     output = result[0] if isinstance(result, tuple) else result
     if isinstance(output, ModelOutput):
         output.metadata = {**(output.metadata or {}), NO_CONTENT: True}
+
+
+def _mark_pictures(result: Any) -> None:
+    output, call = result if isinstance(result, tuple) else (result, None)
+    if isinstance(output, ModelOutput) and isinstance(call, ModelCall):
+        mark_pictures(output, picture_facts(call.response))
 
 
 _called_for: ContextVar[str | None] = ContextVar("called_for", default=None)

@@ -17,7 +17,7 @@ def generate_config(spec: RunSpec) -> GenerateConfig:
     """Return the configuration of every call; retries live in this one layer, nothing is adaptive."""
     split = split_parameters(spec.parameters, protocol_of(spec.provider))
     fields: dict[str, Any] = dict(split.config)
-    if split.extra_body and not body_is_argument(spec.provider):
+    if split.extra_body and not body_is_argument(spec.provider) and spec.provider != "google":
         fields["extra_body"] = dict(split.extra_body)
     if spec.provider == "openai":
         # left out, Inspect finds out by a call that no log holds whether summaries are allowed

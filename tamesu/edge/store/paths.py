@@ -79,6 +79,11 @@ class RunPaths:
         return self.private / "recordings.jsonl"
 
     @property
+    def sent_pictures(self) -> Path:
+        """The pictures that go with prompts, each named by its SHA-256."""
+        return self.private / "pictures"
+
+    @property
     def recorded_pictures(self) -> Path:
         """The pictures of recorded answers, each named by its SHA-256."""
         return self.private / "recorded-pictures"

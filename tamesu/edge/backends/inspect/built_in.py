@@ -1,47 +1,64 @@
-"""Tamesu's own part of an Inspect evaluation: a task of one call per item, and the scorer that keeps what it said."""
+"""Tamesu's own Inspect task: each item is asked once, as the native backend does."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from pathlib import Path
+import json
+from base64 import b64encode
+from collections.abc import Mapping
+from functools import cache
 
 from inspect_ai import Task
-from inspect_ai._util.registry import registry_unqualified_name
-from inspect_ai.dataset import json_dataset
+from inspect_ai.dataset import Dataset, Sample, json_dataset
 from inspect_ai.event import ModelEvent
 from inspect_ai.log import transcript
-from inspect_ai.model import ModelOutput
-from inspect_ai.scorer import Score, Scorer, Target, scorer
+from inspect_ai.model import Content, ContentImage, ContentText, ModelOutput
 from inspect_ai.solver import Generate, Solver, TaskState, solver
 from inspect_ai.util import LimitExceededError
 
-from tamesu.base.errors import Refused
-from tamesu.base.model.plan import RunSpec
+from tamesu.base.errors import EvidenceError, Refused
+from tamesu.base.model.wire import REFUSED
 from tamesu.core.identity import BUILT_IN_TASK_VERSION
-from tamesu.core.tasks import built_in_checks
-from tamesu.edge.backends.outputs import Output, outputs_of
-from tamesu.edge.providers.calls import Called
-from tamesu.edge.providers.reply_content import reply_pictures
-from tamesu.inspect_support import stager
+from tamesu.core.tasks import IMAGES
+from tamesu.edge.backends.inspect.kept import told_as_withheld
+from tamesu.edge.backends.protocol import AttemptRequest
+from tamesu.edge.backends.sent_pictures import sent_picture
+from tamesu.edge.credentials import without_secrets
+from tamesu.edge.providers.probe import error_line
+from tamesu.edge.providers.reply_content import withheld_by_error
 
 
-def built_in_task(dataset: Path) -> Task:
-    """Return the task that asks each item of a frozen dataset once, as the native backend does."""
-    return Task(dataset=json_dataset(str(dataset)), solver=[asked_once()], version=BUILT_IN_TASK_VERSION)
+def built_in_task(request: AttemptRequest) -> Task:
+    """Return the task of an attempt. Raises Refused when a picture that goes with a prompt is not as frozen."""
+    return Task(dataset=_dataset(request), solver=[_asked_once(request)], version=BUILT_IN_TASK_VERSION)
 
 
-@solver
-def asked_once() -> Solver:
-    """Make one call. A reply that went beyond a limit is paid for and here, so it is kept; Inspect would drop it."""
+def _asked_once(request: AttemptRequest) -> Solver:
+    """Return the solver of an attempt; what an attempt holds is bound here, as Inspect logs the arguments of a solver.
 
-    async def solve(state: TaskState, generate: Generate) -> TaskState:
-        try:
-            return await generate(state)
-        except LimitExceededError:
-            state.output = _last_reply() or state.output
-            raise
+    A reply that went beyond a limit is paid for and here, so it is kept, which Inspect does not. That a filter took a
+    picture is an answer, also where the provider says so with an error.
+    """
+    task = request.spec.task
 
-    return solve
+    @solver(name="asked_once")
+    def asked_once() -> Solver:
+        async def solve(state: TaskState, generate: Generate) -> TaskState:
+            try:
+                state = await generate(state)
+            except LimitExceededError:
+                state.output = _last_reply() or state.output
+                raise
+            except Exception as error:
+                if task != IMAGES or not withheld_by_error(error):
+                    raise
+                state.output = _withheld(request, error)
+            finally:
+                told_as_withheld(task, state.output)
+            return state
+
+        return solve
+
+    return asked_once()
 
 
 def _last_reply() -> ModelOutput | None:
@@ -50,36 +67,38 @@ def _last_reply() -> ModelOutput | None:
     return calls[-1].output if calls and calls[-1].error is None and not calls[-1].pending else None
 
 
-def keeping_scorers(spec: RunSpec, scorers: Sequence[Scorer]) -> list[Scorer]:
-    """Return what scores a run: the task's own scorers, after the one that keeps an output which has a meaning here.
-
-    It goes first, so that nothing which they stage or change stands in the place of what the model said. Raises Refused
-    for a scorer that is called like a check of Tamesu's.
-    """
-    checks = built_in_checks(spec.task)
-    if not checks:
-        return list(scorers)
-    taken = [name for name in map(registry_unqualified_name, scorers) if name in checks]
-    if taken:
-        raise Refused(f"{spec.task_file}: the scorer '{taken[0]}' is called like a check that Tamesu makes; rename it")
-    return [kept_output(spec.task), *scorers]
+def _withheld(request: AttemptRequest, error: Exception) -> ModelOutput:
+    words = str(error) if request.access is None else error_line(error, request.access)
+    text = without_secrets(words, request.secrets)
+    output = ModelOutput.from_content(request.spec.model_uri, text, stop_reason="content_filter")
+    output.metadata = {REFUSED: True}
+    return output
 
 
-@scorer(metrics=[])
-def kept_output(task: str) -> Scorer:
-    """Stage the final output of a sample as the native backend does; it judges nothing, so it has no score."""
+def _dataset(request: AttemptRequest) -> Dataset:
+    """Return the dataset of an attempt, with the pictures that go with its prompts."""
+    path = request.paths.attempt_dataset(request.attempt)
+    dataset = json_dataset(str(path))
+    records = (json.loads(line) for line in path.read_bytes().split(b"\n") if line.strip())
+    pictures: Mapping[str, list[str]] = {record["id"]: record["pictures"] for record in records if "pictures" in record}
+    folder = request.paths.sent_pictures
 
-    async def keep(state: TaskState, target: Target) -> Score | None:  # noqa: ARG001
-        stage = stager(state.sample_id)
-        for output in _outputs(task, state.output):
-            stage.add(output.role, output.path, output.content, output.media_type)
-        return None
+    @cache
+    def shown(sha256: str) -> ContentImage:
+        try:
+            part = sent_picture(folder, sha256)
+        except EvidenceError as error:
+            raise Refused(str(error)) from None
+        return ContentImage(image=f"data:{part.media_type};base64,{b64encode(part.content).decode()}")
 
-    return keep
+    for sample in dataset:
+        _add(sample, [shown(sha256) for sha256 in pictures.get(str(sample.id), ())])
+    return dataset
 
 
-def _outputs(task: str, output: ModelOutput) -> tuple[Output, ...]:
-    """Return the files that a task makes of an output, none where no reply came."""
-    if not output.choices:
-        return ()
-    return outputs_of(task, Called(output.completion, None, None, 0, pictures=reply_pictures(output)))
+def _add(sample: Sample, pictures: list[ContentImage]) -> None:
+    """Let the user's message of a sample end with pictures."""
+    if pictures and not isinstance(sample.input, str):
+        last = sample.input[-1]
+        content: list[Content] = [ContentText(text=last.text), *pictures]
+        last.content = content

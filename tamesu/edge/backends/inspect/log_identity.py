@@ -17,10 +17,10 @@ from tamesu.base.model.plan import RunSpec
 from tamesu.core.base_url import split_base_url
 from tamesu.core.freeze import sample_digest
 from tamesu.core.identity import ADAPTER_VERSION, partition_digest
-from tamesu.core.response_schema import with_schema
 from tamesu.core.roles import as_run
 from tamesu.core.routes import find_route, provider_of_uri
-from tamesu.core.tasks import built_in_checks, runs_built_in_task
+from tamesu.core.task_parameters import task_parameters
+from tamesu.core.tasks import runs_built_in_task
 from tamesu.edge.backends.protocol import AttemptRequest
 from tamesu.edge.providers.settings import METADATA_KEY, generate_config
 from tamesu.edge.store.digests import file_digest
@@ -162,10 +162,9 @@ def _disagreement(header: EvalSpec, claims: dict[str, Any], request: AttemptRequ
 
 
 def _plain_config(parameters: dict[str, Any], spec: RunSpec) -> dict[str, Any]:
-    """Return the configuration that these parameters make, the form of the answer among them as a plan adds it."""
-    if built_in_checks(spec.task):
-        parameters = with_schema(spec.provider, parameters, "output", spec.output_schema)
-    return _comparable(generate_config(replace(spec, parameters=parameters)))
+    """Return the configuration that these parameters make, with what a plan adds for the task."""
+    sent = task_parameters(spec.task, spec.provider, parameters, spec.output_schema)
+    return _comparable(generate_config(replace(spec, parameters=sent)))
 
 
 def _role(spec: RunSpec) -> tuple[str, dict[str, Any]]:

@@ -11,6 +11,7 @@ from datetime import datetime
 from pathlib import Path
 from typing import Any
 
+from inspect_ai._util.constants import NO_CONTENT as INSPECT_NO_CONTENT
 from inspect_ai.event import ApprovalEvent, ModelEvent
 from inspect_ai.log import (
     EvalSample,
@@ -23,7 +24,7 @@ from inspect_ai.scorer import CORRECT, INCORRECT, NOANSWER, PARTIAL, Score, valu
 
 from tamesu.base.errors import FrameworkFault, ImpossibleUsage
 from tamesu.base.model.evidence import Fault, ModelShare, SampleEvidence, SampleScore, Usage
-from tamesu.base.model.wire import NO_CONTENT, ModelCalls
+from tamesu.base.model.wire import NO_CONTENT, REFUSED, ModelCalls
 from tamesu.core.pricing import samples_at_once
 from tamesu.core.usage import total_usage
 from tamesu.edge.backends.protocol import LogReading
@@ -132,7 +133,8 @@ def _evidence(
 def _says_anything(message: ChatMessageAssistant) -> bool:
     """Return whether a reply holds words, pictures or calls of tools."""
     pictures = not isinstance(message.content, str) and any(isinstance(one, ContentImage) for one in message.content)
-    return bool(message.text.strip() or message.tool_calls or pictures)
+    words = message.text.strip() not in {"", INSPECT_NO_CONTENT}
+    return words or bool(message.tool_calls) or pictures
 
 
 def _shares(sample: EvalSample, events: list[ModelEvent]) -> dict[str, ModelShare]:
@@ -231,7 +233,15 @@ def _usage(sample: EvalSample) -> tuple[Usage | None, str | None]:
         stated = [model_usage(name, usage) for name, usage in sample.model_usage.items()]
     except ImpossibleUsage as error:
         return None, str(error)
+    if not stated and _was_refused(sample):
+        return Usage(0, 0, 0, 0, 0, 0), None
     return (total_usage(stated) if stated else None), None
+
+
+def _was_refused(sample: EvalSample) -> bool:
+    """Return whether the only answer is an error of the provider's, which is not billed."""
+    marked = bool(sample.output and (sample.output.metadata or {}).get(REFUSED))
+    return marked and all(event.error is not None for event in sample.events if isinstance(event, ModelEvent))
 
 
 def _scores(scores: dict[str, Score]) -> Iterator[SampleScore]:

@@ -20,8 +20,7 @@ from inspect_ai.util import cost_limit
 from tamesu.base.canonical import digest
 from tamesu.base.errors import Refused, UsageError, meant
 from tamesu.base.model.plan import RunSpec
-from tamesu.core.tasks import runs_built_in_task
-from tamesu.edge.backends.inspect.built_in import built_in_task, keeping_scorers
+from tamesu.edge.backends.inspect.kept import keeping_scorers
 from tamesu.inspect_support import bound_staging
 
 MODULE_PREFIX = "tamesu_task_"  # of copied files in sys.modules
@@ -44,13 +43,11 @@ def _load(file: Path, root: Path) -> ModuleType:
 
 
 def load_task(spec: RunSpec, sources: Path, dataset: Path) -> Task:
-    """Return the run's task, made by the copied code from the frozen dataset, or Tamesu's own where no code is named.
+    """Return the run's task, made by the copied code from the frozen dataset.
 
     Raises UsageError when the module holds no such task, Refused when the task decides what the manifest
     owns. What the user's code raises passes through.
     """
-    if runs_built_in_task(spec.task, spec.backend, spec.task_file):
-        return built_in_task(dataset)
     if spec.task_file is None or spec.task_function is None:
         raise UsageError(f"{spec.ref}: names no task module; set execution.file and execution.task in eval.yml")
     module = _load(sources / spec.task_file, sources)

@@ -15,7 +15,7 @@ from tamesu.edge.backends.native.journal import Begun, Ended, begin_line, write_
 from tamesu.edge.backends.native.questions import Question
 from tamesu.edge.backends.native.reading import sample_evidence
 from tamesu.edge.backends.native.voices import Voice
-from tamesu.edge.backends.outputs import Output, outputs_of, stage_outputs
+from tamesu.edge.backends.outputs import Output, answered, outputs_of, stage_outputs
 from tamesu.edge.backends.protocol import AttemptRequest
 from tamesu.edge.providers.calls import Called
 from tamesu.edge.store.progress import tell_progress
@@ -45,7 +45,7 @@ class ItemDesk:
 
     async def ask(self, question: Question) -> Answer:
         started = time.time()
-        called = await self._voice.ask(question)
+        called = answered(self._request.spec.task, await self._voice.ask(question))
         return Answer(called, outputs_of(self._request.spec.task, called), started, time.time())
 
     def ended(self, question: Question, result: Answer) -> None:
@@ -67,6 +67,7 @@ class ItemDesk:
             outputs=tuple(digest_bytes(output.content) for output in result.outputs),
             served=called.served,
             request_id=called.request_id,
+            refused=called.refused and called.fault is None,
         )
         write_line(self._journal, ended)
         self._tell(sample_evidence(ended))

@@ -45,7 +45,8 @@ class Begun(msgspec.Struct, frozen=True, tag_field="event", tag="begun"):
 class Ended(msgspec.Struct, frozen=True, tag_field="event", tag="ended"):
     """What came of an item; `outputs` are the SHA-256 of what was staged, in order.
 
-    `usage_problem` is a line about token counts that cannot be. `limit` names the limit that was hit.
+    `usage_problem` is a line about token counts that cannot be. `limit` names the limit that was hit. `refused` says
+    that the answer was an error of the provider's, so that no answer was served.
     """
 
     item: str
@@ -61,6 +62,7 @@ class Ended(msgspec.Struct, frozen=True, tag_field="event", tag="ended"):
     outputs: tuple[str, ...] = ()
     served: str | None = None
     request_id: str | None = None
+    refused: bool = False
 
 
 class Closed(msgspec.Struct, frozen=True, tag_field="event", tag="closed"):

@@ -23,7 +23,7 @@ def read_log(path: Path) -> LogReading:
         samples=(*map(sample_evidence, ended), *_cut(journal)),
         concurrency_reached=most_at_once(spans),
         samples_at_once=samples_at_once(spans, worked),
-        calls=ModelCalls({one.item: 1 for one in ended if one.error is None}),
+        calls=ModelCalls({one.item: 1 for one in ended if one.error is None and not one.refused}),
     )
 
 

@@ -5,7 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Protocol
 
-from tamesu.base.errors import UsageError
+from tamesu.base.errors import EvidenceError, UsageError
+from tamesu.base.model.evidence import Fault
 from tamesu.edge.backends.native.questions import Question
 from tamesu.edge.backends.protocol import AttemptRequest
 from tamesu.edge.providers.calls import Called, Caller, open_caller
@@ -25,7 +26,11 @@ class LiveVoice:
     caller: Caller
 
     async def ask(self, question: Question) -> Called:
-        return await self.caller.call(question.item, question.turns)
+        try:
+            turns = question.turns()
+        except EvidenceError as error:
+            return Called(None, None, None, 0, Fault("ChangedPicture", str(error)))
+        return await self.caller.call(question.item, turns)
 
 
 @dataclass(frozen=True, slots=True)
