@@ -35,6 +35,7 @@ from tamesu.edge.providers.models import live_model
 from tamesu.edge.providers.observing import called_for
 from tamesu.edge.providers.probe import error_line
 from tamesu.edge.providers.reply_content import (
+    UNSTATED_TOOL,
     is_withheld,
     lacks_tool_tokens,
     reply_pictures,
@@ -44,7 +45,6 @@ from tamesu.edge.providers.reply_content import (
 from tamesu.edge.providers.usage import model_usage
 from tamesu.edge.providers.wire_log import WireLog
 
-_UNSTATED_TOOL = "the reply does not say how many tokens the tool used that makes its pictures"
 _LONGEST_WAIT_SECONDS = 60
 _REFUSALS = range(400, 500)
 _PASSING = frozenset({408, 409, 425, 429, *range(500, 600)})
@@ -142,7 +142,7 @@ class InspectCaller:
     def _usage(self, output: ModelOutput) -> tuple[Usage | None, str | None]:
         """Return the tokens of a reply, and a line about counts that cannot be."""
         if output.usage is None:
-            return None, _UNSTATED_TOOL if lacks_tool_tokens(output) else None
+            return None, UNSTATED_TOOL if lacks_tool_tokens(output) else None
         try:
             return model_usage(self._spec.model_uri, output.usage), None
         except ImpossibleUsage as error:

@@ -6,6 +6,7 @@ import binascii
 from base64 import b64decode
 from collections.abc import Iterable
 
+import msgspec
 from inspect_ai._util.constants import NO_CONTENT
 from inspect_ai.model import ContentImage, ContentText, ModelOutput, ModelUsage
 
@@ -13,6 +14,7 @@ from tamesu.core.reply_pictures import PictureFacts, says_withheld
 from tamesu.edge.providers.calls import ReplyPicture
 
 _MOST_CAUSES = 8
+UNSTATED_TOOL = "the reply does not say how many tokens the tool used that makes its pictures"
 FACTS = "tamesu_pictures"  # in the metadata of an output: what the provider's own reply says of its pictures
 
 
@@ -81,9 +83,14 @@ def _parts(output: ModelOutput) -> Iterable[object]:
 
 
 def facts_of(output: ModelOutput) -> PictureFacts:
-    """Return what the reply behind an output says of its pictures."""
+    """Return what the reply behind an output says of its pictures, also of an output that was read from a log."""
     found = (output.metadata or {}).get(FACTS)
-    return found if isinstance(found, PictureFacts) else PictureFacts()
+    if isinstance(found, PictureFacts):
+        return found
+    try:
+        return PictureFacts() if found is None else msgspec.convert(found, PictureFacts)
+    except msgspec.ValidationError:
+        return PictureFacts()
 
 
 def _picture(image: str) -> tuple[bytes, str]:
