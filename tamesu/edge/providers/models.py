@@ -41,7 +41,7 @@ def live_model(spec: RunSpec, access: Access | None, wire: WireLog, arguments: M
     )
     if route.protocol is Protocol.GEMINI:
         _hand_over(model, client, split_parameters(spec.parameters, route.protocol).extra_body)
-    observe(model, wire, route.way)
+    observe(model, wire, route.way, spec.task)
     return model
 
 

@@ -12,10 +12,10 @@ from tamesu.base.model.progress import ItemEnded
 from tamesu.core.pricing import known_sample_cost, sample_cost
 from tamesu.core.verdict import item_verdict
 from tamesu.edge.backends.native.journal import Begun, Ended, begin_line, write_line
-from tamesu.edge.backends.native.outputs import Output, answered, outputs_of, stage_outputs
 from tamesu.edge.backends.native.questions import Question
 from tamesu.edge.backends.native.reading import sample_evidence
 from tamesu.edge.backends.native.voices import Voice
+from tamesu.edge.backends.outputs import Output, answered, outputs_of, stage_outputs
 from tamesu.edge.backends.protocol import AttemptRequest
 from tamesu.edge.providers.calls import Called
 from tamesu.edge.store.progress import tell_progress
