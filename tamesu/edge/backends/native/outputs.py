@@ -11,7 +11,7 @@ from tamesu.base.canonical import Json
 from tamesu.core.checks.reply import parse_reply
 from tamesu.core.tasks import OUTPUT, PARSED
 from tamesu.edge.providers.calls import Called
-from tamesu.edge.store.files import write_atomic
+from tamesu.edge.store.files import sync_folder, write_durable
 from tamesu.inspect_support import BLOBS, MANIFEST
 
 RAW_FILE, PARSED_FILE = "output.txt", "output.json"
@@ -48,11 +48,16 @@ def _pretty(value: Json) -> bytes:
 
 
 def stage_outputs(root: Path, item: str, outputs: Sequence[Output]) -> None:
-    """Write an item's files and, last, the manifest that names them; durable on return. Raises StorageFull."""
+    """Write an item's files and, last, the manifest that names them; durable on return. Raises StorageFull.
+
+    Nothing reads them before the journal says that the item ended, so a death may leave parts of them.
+    """
     folder, lines = root / item, []
     for number, output in enumerate(outputs, 1):
         blob = f"{BLOBS}/{number:04d}"
-        write_atomic(folder / blob, output.content)
+        write_durable(folder / blob, output.content)
         entry = {"role": output.role, "path": output.path, "media_type": output.media_type, "blob": blob}
         lines.append(json.dumps(entry).encode("ascii") + b"\n")
-    write_atomic(folder / MANIFEST, b"".join(lines))
+    write_durable(folder / MANIFEST, b"".join(lines))
+    for changed in (folder / BLOBS, folder, root) if outputs else (folder, root):
+        sync_folder(changed)
