@@ -10,6 +10,7 @@ import random
 from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 
 import pytest
@@ -21,6 +22,7 @@ from tests.resilience.processes import Launcher
 from tests.resilience.strikes import CONCURRENCY, ITEMS, TARGETS, WAYS, Arena, Strike, Struck, Way, live_project
 from tests.resilience.test_kills import leaderboard
 from tests.servers import ModelServer
+from tests.shared import made_once
 
 PROJECTS = 10
 NATIVE_PROJECTS = 3  # what strikes it is the same; what keeps its answers is not
@@ -63,12 +65,16 @@ def backend(request: pytest.FixtureRequest) -> Backend:
 
 @pytest.fixture(scope="module")
 def undisturbed(tmp_path_factory: pytest.TempPathFactory, backend: Backend) -> Undisturbed:
+    made = made_once(tmp_path_factory, f"undisturbed-{backend}", partial(_work_off, backend=backend))
+    project = LiveProject(made / "live")
+    return Undisturbed(facts(project), leaderboard(project))
+
+
+def _work_off(folder: Path, backend: Backend) -> None:
     with ModelServer(Gate(), models=("adder",)) as server:
-        project = live_project(tmp_path_factory.mktemp("undisturbed") / "live", server.url, backend=backend)
-        done = project.live("run")
+        done = live_project(folder / "live", server.url, backend=backend).live("run")
     assert done.code == 0, done.out + done.err
     assert len(server.asked) == ITEMS
-    return Undisturbed(facts(project), leaderboard(project))
 
 
 def facts(project: LiveProject) -> dict[str, object]:
