@@ -19,6 +19,11 @@ LITERAL = re.compile(r'"([a-z-]+/[A-Za-z-]+)"')
 # Told in tests of their own: a state of the machine, or a warning.
 ELSEWHERE = {
     "file/unreadable": "tests/cli/test_bad_input.py",
+    **{
+        f"portable/{name}": "tests/packing/test_portable.py"
+        for name in ("absolute-path", "collision", "home-path", "left-out", "link", "long-path", "mutable-image")
+        + ("name", "publication", "size", "special-file")
+    },
     "acceptance/ignores-judge": "tests/cli/test_lint_judges.py",
     "judge/no-bound": "tests/cli/test_lint_judges.py",
     "judge/no-price": "tests/cli/test_lint_judges.py",
