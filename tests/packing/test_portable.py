@@ -72,8 +72,8 @@ def told(done: Done) -> set[tuple[str, str, str]]:
             "warning", "portable/home-path", id="home-in-prose",
         ),
         pytest.param(
-            (swap("model, parameters", "see /Users/ada/x; model, parameters", TASK),), TASK, "error", "portable/home-path",
-            id="home-in-a-source",
+            (swap("model, parameters", "see /Users/ada/x; model, parameters", TASK),), TASK,
+            "error", "portable/home-path", id="home-in-a-source",
         ),
         pytest.param((link(CASE / "more", "README.md"),), CASE / "more", "error", "portable/link", id="link"),
         pytest.param((pipe(CASE / "pipe"),), CASE / "pipe", "error", "portable/special-file", id="pipe"),

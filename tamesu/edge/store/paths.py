@@ -6,6 +6,7 @@ import re
 from dataclasses import dataclass
 from pathlib import Path
 
+from tamesu.base.canonical import digest
 from tamesu.base.errors import AmbiguousName, NoProject, UnknownName
 from tamesu.base.model.manifest import EvalRef, ExperimentRef
 
@@ -218,6 +219,14 @@ class Project:
     def experiment(self, ref: ExperimentRef) -> Path:
         return self.case(ref.case) / "experiments" / ref.experiment
 
+    def publication(self, case: str) -> Path:
+        """What a case says of its publication."""
+        return self.case(case) / "publication.yml"
+
+    def view_only(self, case: str) -> Path:
+        """The file that says that a case holds reports alone, so that nothing of it can be run."""
+        return self.case(case) / "view-only.yml"
+
     def untrusted_marker(self, case: str) -> Path:
         """The file that says that a case came from elsewhere and its code was not reviewed."""
         return self.root / "cases" / case / ".untrusted-origin"
@@ -237,6 +246,11 @@ class Project:
     def case_page(self, case: str) -> Path:
         """The self-contained page of a case, with all of its evals."""
         return self.root / "build" / case / "index.html"
+
+    @property
+    def packages(self) -> Path:
+        """Where archives of cases are written."""
+        return self.root / "build" / "packages"
 
     @property
     def thumbnails(self) -> Path:
@@ -268,6 +282,10 @@ class Project:
     def review_lock(self, ref: EvalRef) -> Path:
         """Held while packs of an eval are made or answers to them are imported."""
         return self.lock(f"review--{ref.case}--{ref.experiment}--{ref.eval}")
+
+    def judging_lock(self, ref: EvalRef) -> Path:
+        """Held while model judges of an eval are at work."""
+        return self.lock(f"judging-{digest(str(ref))[:12]}")
 
     def lock(self, name: str) -> Path:
         return self.state / "locks" / f"{name}.lock"
