@@ -32,7 +32,7 @@ def lint(path: str | None, form: str, strict: bool, portable: bool) -> None:
     """
     project = project_here()
     linted = _portable(project, path) if portable else _lint(project, path)
-    _show(linted, Format(form), has_evals=bool(linted.evals or project.refs()))
+    _show(linted, Format(form), has_evals=bool(linted.evals or project.refs() or project.reported_cases()))
     if linted.errors or (strict and linted.findings):
         raise SystemExit(1)
 
