@@ -19,16 +19,20 @@ from tamesu.core.packages.inventory import archive_name
 from tamesu.core.packages.leaks import Leak
 from tamesu.core.packages.portable import ALLOWABLE, finding_id
 from tamesu.core.packages.record import package_record
+from tamesu.core.planning import Grouping, Retries
 from tamesu.edge.credentials import read_environment
+from tamesu.edge.documents.reading import Shelf
 from tamesu.edge.packages.archive_writer import ArchiveWriter
 from tamesu.edge.packages.payload import Payload, file_digest
 from tamesu.edge.packages.record_file import record_bytes
 from tamesu.edge.packages.secrets_scan import scan_archive, search_for
 from tamesu.edge.store.digests import DigestCache
 from tamesu.edge.store.files import full_disk_named, sync_folder
-from tamesu.edge.store.paths import Project
+from tamesu.edge.store.paths import EvalPaths, Project
+from tamesu.stages.plan import plan_eval
 from tamesu.stages.portable import Portable, check_portable
 from tamesu.stages.settled import check_settled
+from tamesu.stages.workflow import stale_views
 
 
 @dataclass(frozen=True, slots=True)
@@ -70,6 +74,7 @@ def pack_case(
     left = tuple(one for one in errors if one.rule not in ALLOWABLE or finding_id(one) not in allowed)
     if left:
         return NotPacked(left)
+    _check_views(project, case, portable.files, cache)
     passed = {finding_id(one) for one in errors}
     return _packed(project, case, portable, output, Allowance(frozenset(allowed), frozenset(passed)))
 
@@ -87,6 +92,22 @@ def _check_view_only(project: Project, case: str, profile: Profile) -> None:
     if os.path.lexists(marker) and profile is not Profile.REPORT_ONLY:
         what = "this case holds reports alone; give --profile report-only"
         raise Refused(f"{project.relative(marker)}: {what}, or pack the case that they were made from")
+
+
+def _check_views(project: Project, case: str, files: Collection[str], cache: DigestCache) -> None:
+    """Raise EvidenceError for a view among the files that was made from other evidence than what lies here."""
+    shelf = Shelf()
+    for ref in (ref for ref in project.refs() if ref.case == case):
+        held = {view for view in _views(project.eval(ref)) if view.relative_to(project.case(case)).as_posix() in files}
+        if held:
+            planned = plan_eval(project, ref, Grouping.BATCHED, Retries.BOUNDED, cache, shelf)
+            for view in held.intersection(stale_views(project, planned, cache)):
+                what = "was made from other evidence than what lies here"
+                raise EvidenceError(f"{project.relative(view)}: {what}; make it anew with `tamesu rescore {ref}`")
+
+
+def _views(paths: EvalPaths) -> tuple[Path, ...]:
+    return (*paths.table_files, paths.leaderboard, paths.report)
 
 
 def _packed(

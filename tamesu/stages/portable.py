@@ -47,7 +47,7 @@ def check_portable(project: Project, case: str, profile: Profile | None = None) 
     reading = Reading(project.root)
     publication = read_publication(reading, folder / PUBLICATION) if (folder / PUBLICATION).exists() else None
     profile = profile or (publication.profile if publication is not None else Profile.RESCORABLE)
-    contents = _contents(project, case)
+    contents = contents_of(project, case)
     findings = {*linted.findings, *file_findings(contents, profile), *_text_findings(project, contents, profile)}
     findings.update(_eval_findings(project, contents, profile))
     if not (folder / PUBLICATION).exists():
@@ -55,7 +55,8 @@ def check_portable(project: Project, case: str, profile: Profile | None = None) 
     return Portable(Linted(tuple(sorted(findings)), linted.evals), publication, profile, shipped(contents, profile))
 
 
-def _contents(project: Project, case: str) -> Contents:
+def contents_of(project: Project, case: str) -> Contents:
+    """Return what lies in the folder of a case."""
     found = find_case_files(project.case(case))
     sizes = {file.path: file.size for file in found.files}
     return Contents(case, sizes, found.links, found.special, found.closed)

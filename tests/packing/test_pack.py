@@ -216,3 +216,13 @@ def test_a_case_that_holds_reports_alone_is_packed_as_that_only(case: ShapesProj
     assert "give --profile report-only" in one_line(call(case, "pack", "shape-drawing"), 2)
     held = members(packed(case, call, "--profile", "report-only"))
     assert held["payload/view-only.yml"].startswith(b"schema_version: 1\nreason: packed with the profile report-only")
+
+
+def test_views_of_other_evidence_are_not_packed(banked_case: ShapesProject, call: Caller) -> None:
+    banked_case.edit_eval("scene_coverage: {pass_at: 0.8}", "scene_coverage: {pass_at: 0.9}")
+    for profile in ("full", "report-only"):
+        line = one_line(call(banked_case, "pack", "shape-drawing", "--profile", profile), 1)
+        assert "was made from other evidence than what lies here; make it anew with `tamesu rescore" in line
+    packed(banked_case, call, "--profile", "rescorable")
+    assert call(banked_case, "rescore").code == 0
+    packed(banked_case, call, "--profile", "full", "--output", "full.tamesu.tar.gz")

@@ -5,6 +5,7 @@ from __future__ import annotations
 import errno
 import os
 import stat
+from collections.abc import Callable
 from pathlib import Path
 
 from tamesu.base.canonical import digest_bytes
@@ -33,6 +34,15 @@ class Payload:
 
     def digest(self, path: str) -> FileDigest:
         return file_digest(path, self.content(path))
+
+    def digests(self, known: Callable[[Path], str]) -> tuple[FileDigest, ...]:
+        """Return all files by content, with the digests that are `known` of files that are packed as they lie there."""
+        return tuple(
+            self.digest(path)
+            if path == VIEW_ONLY or is_log(path)
+            else FileDigest(path, known(self._case / path), (self._case / path).stat().st_size)
+            for path in self.paths
+        )
 
 
 def file_digest(path: str, content: bytes) -> FileDigest:
