@@ -7,9 +7,10 @@ import zipfile
 from collections.abc import Iterator, Mapping
 from pathlib import Path
 
-from tamesu.base.errors import EvidenceError
+from tamesu.base.errors import EvidenceError, shown
 from tamesu.base.model.review import PackKey
 from tamesu.edge.store.files import write_exclusive
+from tamesu.edge.store.inside import is_name
 from tamesu.edge.store.paths import EvalPaths
 from tamesu.edge.store.records import dump_record, read_record
 
@@ -49,4 +50,9 @@ def _read(path: Path) -> PackKey:
     key = read_record(path, PackKey)
     if key.pack != path.stem:
         raise EvidenceError(f"{path}: is the key of pack '{key.pack}'; give it that name back")
+    # a key may have come with a package, and records are written where it says
+    names = (key.reviewer, *(name for entry in key.entries.values() for name in (entry.run_id, entry.item)))
+    odd = next((name for name in names if not is_name(name)), None)
+    if odd is not None:
+        raise EvidenceError(f"{path}: names '{shown(odd)}', which leads out of its folder; restore the key")
     return key
