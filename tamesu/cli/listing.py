@@ -41,7 +41,9 @@ def _show(case: ListedCase) -> None:
             branch.add(_label(one))
         if not experiment.evals:
             branch.add(Text(f"no eval yet; `tamesu new eval {case.name}/{experiment.name}/NAME`", style="dim"))
-    if not case.experiments:
+    if case.reports_alone:
+        tree.add(Text(f"reports alone; `tamesu present {case.name}`", style="dim"))
+    elif not case.experiments:
         tree.add(Text(f"no experiment yet; `tamesu new experiment {case.name}/NAME`", style="dim"))
     Console(highlight=False).print(tree)
 

@@ -29,6 +29,7 @@ COMMANDS = {
     "report": "deriving",
     "review": "reviewing",
     "present": "presenting",
+    "pack": "packing",
     "resume": "running",
     "rescore": "rescoring",
     "close": "closing",

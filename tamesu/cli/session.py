@@ -31,6 +31,8 @@ def project_here() -> Project:
 def chosen(project: Project, name: str | None) -> tuple[EvalRef, ...]:
     """Return the named eval, or all of the project. Raises UsageError when there is none."""
     refs = project.refs() if name is None else (project.find_ref(name),)
+    for case in project.reported_cases() if not refs else ():
+        raise project.reports_alone(case)
     if not refs:
         raise UsageError(
             f"{project.root}: holds no eval yet; begin with `tamesu new eval EXPERIMENT/NAME` (`tamesu new --help`)"

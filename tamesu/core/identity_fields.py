@@ -225,6 +225,17 @@ PACKAGE_FIELDS = {
     "bytes": N,
     "tamesu": N,
 }
+REGISTRY_ENTRY_FIELDS = {
+    "schema_version": N,
+    "published_at": N,
+    "archive_sha256": N,
+    **{f"package.{field}": N for field in PACKAGE_FIELDS},
+}
+PUBLISHER_FIELDS = {
+    "schema_version": N,
+    "publisher": N,
+    "owners[]": N,
+}
 VIEW_ONLY_FIELDS = {
     "schema_version": N,
     "reason": N,
@@ -243,4 +254,6 @@ FIELDS: dict[str, dict[str, Part]] = {
     "publication": PUBLICATION_FIELDS,
     "package": PACKAGE_FIELDS,
     "view-only": VIEW_ONLY_FIELDS,
+    "registry-entry": REGISTRY_ENTRY_FIELDS,
+    "publisher": PUBLISHER_FIELDS,
 }

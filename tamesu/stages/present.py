@@ -15,7 +15,15 @@ from tamesu.base.model.plan import SlotState
 from tamesu.core.report.binding import Analysis, binding_line, written_about
 from tamesu.core.report.page import Gallery, make_gallery
 from tamesu.core.report.prose import prose
-from tamesu.core.report.study.case import BrokenEval, CaseStudy, EvalStudy, ExperimentStudy, PictureKey, case_page
+from tamesu.core.report.study.case import (
+    BrokenEval,
+    CaseStudy,
+    EvalStudy,
+    ExperimentStudy,
+    PictureKey,
+    ReportedEval,
+    case_page,
+)
 from tamesu.core.report.study.design import Fact, make_design
 from tamesu.core.report.study.items import make_book
 from tamesu.core.report.study.provenance import make_provenance
@@ -118,7 +126,12 @@ def _prose(content: bytes | None, level: int, source: str) -> Markup | None:
     return None if content is None or not content.strip() else prose(_text(content), level, source)
 
 
-def _eval(project: Project, one: CaseEval, cache: DigestCache) -> EvalStudy | BrokenEval:
+def _eval(project: Project, one: CaseEval, cache: DigestCache) -> EvalStudy | BrokenEval | ReportedEval:
+    if one.reports is not None:
+        leaderboard, report = one.reports
+        analysis = _prose(one.analysis, 5, "analysis.md")
+        texts = _prose(leaderboard, 5, "leaderboard.md"), _prose(report, 5, "evaluation-report.md")
+        return ReportedEval(one.ref, analysis, *texts)
     if one.planned is None:
         return BrokenEval(one.ref, one.problems)
     try:

@@ -44,6 +44,8 @@ class DocumentKind(enum.StrEnum):
     PUBLICATION = "publication"
     PACKAGE = "package"
     VIEW_ONLY = "view-only"
+    REGISTRY_ENTRY = "registry-entry"
+    PUBLISHER = "publisher"
 
 
 def validate(document: Document, kind: DocumentKind) -> tuple[Finding, ...]:

@@ -1,1 +1,1 @@
-"""Packages on disk: archives read piece by piece, and what is extracted from them."""
+"""Packages as bytes and files."""
