@@ -37,6 +37,8 @@ COMMANDS = {
     "verify": "unpacking",
     "unpack": "unpacking",
     "fork": "unpacking",
+    "publish": "publishing",
+    "site": "publishing",
     "models": "models",
     "where": "places",
     "freeze": "freezing",

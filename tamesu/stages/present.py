@@ -66,6 +66,11 @@ def present_case(project: Project, case: str, cache: DigestCache) -> Presented:
     return Presented(page, evidence.digest, tuple(_unbound(project, evidence)))
 
 
+def study_of_case(project: Project, case: str, cache: DigestCache) -> CaseStudy:
+    """Return all that the page of a case shows."""
+    return _study(project, read_case(project, case, cache, Shelf()), cache)
+
+
 def case_is_current(project: Project, case: str, cache: DigestCache) -> bool:
     """Return whether the page of a case was made from what lies on disk now."""
     return view_made_from(project.case_page(case)) == read_case(project, case, cache, Shelf()).digest

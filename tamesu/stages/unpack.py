@@ -163,6 +163,19 @@ def _refuse(path: Path, what: str) -> NoReturn:
 # --- writing
 
 
+@contextmanager
+def extracted_payload(path: Path, beside: Path, sound: Verified, limits: Limits = LIMITS) -> Iterator[Path]:
+    """Yield a new folder in `beside` that holds the payload of a verified package as `payload/`, and nothing else.
+
+    What is not moved away is removed at the end. Raises InvalidPackage when the archive is no longer what was verified.
+    """
+    with _opened(path) as descriptor, staging(beside) as folder:
+        payload = folder / "payload"
+        payload.mkdir()
+        _fill(path, descriptor, sound, payload, limits)
+        yield folder
+
+
 def _extracted(
     project: Project, path: Path, descriptor: int, sound: Verified, target: _Target, limits: Limits
 ) -> Unpacked:

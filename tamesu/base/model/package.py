@@ -102,3 +102,21 @@ class PackageRecord:
     def label(self) -> str:
         """`<publisher>/<name> <version>`, as people are told it."""
         return f"{self.publisher}/{self.name} {self.version}"
+
+
+@dataclass(frozen=True, slots=True)
+class RegistryEntry:
+    """One published version: `entry.yml` of a registry. The time is UTC, the digest that of the archive."""
+
+    schema_version: int
+    published_at: str
+    archive_sha256: str
+    package: PackageRecord
+
+
+@dataclass(frozen=True, slots=True)
+class Publisher:
+    """Who may publish under a name: `publishers/<publisher>.yml` of a registry."""
+
+    publisher: str
+    owners: tuple[str, ...]
