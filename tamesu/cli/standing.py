@@ -7,6 +7,7 @@ from collections.abc import Iterator, Sequence
 import click
 
 from tamesu.base.errors import InvalidDocument
+from tamesu.base.model.manifest import EvalRef
 from tamesu.base.model.plan import Slot, SlotState
 from tamesu.cli.judge_text import judge_lines
 from tamesu.cli.plan_json import standing_json
@@ -35,7 +36,9 @@ def status(name: str | None, as_json: bool, check: bool) -> None:
     cache, shelf = digest_cache(project), Shelf()
     incomplete = False
     views: list[dict[str, object]] = []
-    for ref in chosen(project, name):
+    for case in project.reported_cases() if name is None and not as_json else ():
+        say(f"{case}: holds reports alone (view-only.yml); nothing of it is planned or run")
+    for ref in _meant(project, name):
         try:
             one = plan_eval(project, ref, Grouping.BATCHED, Retries.BOUNDED, cache, shelf)
         except InvalidDocument as error:
@@ -51,17 +54,19 @@ def status(name: str | None, as_json: bool, check: bool) -> None:
         if not as_json:
             _show_status(one, word)
             rows = eval_rows(project, one, cache) if word is Standing.AWAITING_REVIEW else ()
-            for line in review_lines(one.plan.ref, rows):
-                say(f"  {line}")
-            for line in closing_notes(project, one, cache):
-                say(f"  {line}")
-            for line in judge_lines(judging):
+            reviews = review_lines(one.plan.ref, rows)
+            for line in (*reviews, *closing_notes(project, one, cache), *judge_lines(judging)):
                 say(f"  {line}")
     cache.save()
     if as_json:
         emit_json(views)
     if check and incomplete:
         raise SystemExit(1)
+
+
+def _meant(project: Project, name: str | None) -> tuple[EvalRef, ...]:
+    """Return the evals to tell of; a project may hold reports alone."""
+    return () if name is None and not project.refs() and project.reported_cases() else chosen(project, name)
 
 
 def _standing(project: Project, one: Planned, cache: DigestCache) -> Standing:

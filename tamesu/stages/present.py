@@ -16,7 +16,15 @@ from tamesu.core.checks.fields import schema_fields
 from tamesu.core.report.binding import Analysis, binding_line, written_about
 from tamesu.core.report.page import Gallery, make_gallery
 from tamesu.core.report.prose import prose
-from tamesu.core.report.study.case import BrokenEval, CaseStudy, EvalStudy, ExperimentStudy, PictureKey, case_page
+from tamesu.core.report.study.case import (
+    BrokenEval,
+    CaseStudy,
+    EvalStudy,
+    ExperimentStudy,
+    PictureKey,
+    ReportedEval,
+    case_page,
+)
 from tamesu.core.report.study.design import Fact, make_design
 from tamesu.core.report.study.fields import make_fields
 from tamesu.core.report.study.items import make_book
@@ -58,6 +66,11 @@ def present_case(project: Project, case: str, cache: DigestCache) -> Presented:
     page = project.case_page(case)
     write_atomic(page, case_page(_study(project, evidence, cache)).encode())
     return Presented(page, evidence.digest, tuple(_unbound(project, evidence)))
+
+
+def study_of_case(project: Project, case: str, cache: DigestCache) -> CaseStudy:
+    """Return all that the page of a case shows."""
+    return _study(project, read_case(project, case, cache, Shelf()), cache)
 
 
 def case_is_current(project: Project, case: str, cache: DigestCache) -> bool:
@@ -120,7 +133,12 @@ def _prose(content: bytes | None, level: int, source: str) -> Markup | None:
     return None if content is None or not content.strip() else prose(_text(content), level, source)
 
 
-def _eval(project: Project, one: CaseEval, cache: DigestCache) -> EvalStudy | BrokenEval:
+def _eval(project: Project, one: CaseEval, cache: DigestCache) -> EvalStudy | BrokenEval | ReportedEval:
+    if one.reports is not None:
+        leaderboard, report = one.reports
+        analysis = _prose(one.analysis, 5, "analysis.md")
+        texts = _prose(leaderboard, 5, "leaderboard.md"), _prose(report, 5, "evaluation-report.md")
+        return ReportedEval(one.ref, analysis, *texts)
     if one.planned is None:
         return BrokenEval(one.ref, one.problems)
     try:

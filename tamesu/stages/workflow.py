@@ -19,6 +19,7 @@ from tamesu.base.model.workflow import (
     PlannedEval,
     PlannedJudging,
     PlannedLaunch,
+    PlannedPackage,
     PlannedRun,
     WorkflowPlan,
 )
@@ -30,6 +31,7 @@ from tamesu.edge.store.paths import EvalPaths, Project
 from tamesu.stages.case_evidence import read_case
 from tamesu.stages.judge_plan import plan_judges
 from tamesu.stages.metrics import tables_made_from
+from tamesu.stages.packages import wanted_package
 from tamesu.stages.plan import Planned, digest_cache, plan_eval
 from tamesu.stages.report import view_made_from
 from tamesu.stages.summary import evidence_digest
@@ -70,6 +72,8 @@ def make_workflow_plan(
         _mark_wants(project, ref, stale[str(ref)], evidence_digest(project, one, cache), str(ref) in working)
     names = dict.fromkeys(ref.case for ref in refs)
     cases = tuple(_case(project, name, planned, working, cache, shelf) for name in names)
+    behind = working | {name for name, views in stale.items() if views}
+    packages = [_package(project, name, planned, behind, cache) for name in names]
     cache.save()
     return WorkflowPlan(
         invocation=uuid.uuid4().hex[:16],
@@ -89,7 +93,20 @@ def make_workflow_plan(
         judging=tuple(one for one, _ in judging.values() if one is not None),
         judge_pay_usd=judge_pay_usd,
         cases=cases,
+        packages=tuple(package for package in packages if package is not None),
     )
+
+
+def _package(
+    project: Project, case: str, planned: Sequence[Planned], behind: Collection[str], cache: DigestCache
+) -> PlannedPackage | None:
+    """Set the marker of a case's archive; while evals of it are `behind`, what it will hold is not known."""
+    refs = [one.evaluation.ref for one in planned if one.evaluation.ref.case == case]
+    wanted = wanted_package(project, case, refs, cache)
+    if wanted is None:
+        return None
+    _mark(project, wanted.archive, wanted.digest, not wanted.current or any(str(ref) in behind for ref in refs))
+    return wanted.planned
 
 
 def _case(

@@ -7,9 +7,10 @@ import zipfile
 from collections.abc import Iterator, Mapping
 from pathlib import Path
 
-from tamesu.base.errors import EvidenceError
+from tamesu.base.errors import EvidenceError, shown
 from tamesu.base.model.review import PackKey
 from tamesu.edge.store.files import write_exclusive
+from tamesu.edge.store.inside import is_name
 from tamesu.edge.store.paths import EvalPaths
 from tamesu.edge.store.records import read_record
 from tamesu.edge.store.seal import dump_sealed, is_intact
@@ -52,4 +53,9 @@ def _read(path: Path) -> PackKey:
         raise EvidenceError(f"{path}: is the key of pack '{key.pack}'; give it that name back")
     if not is_intact(key):
         raise EvidenceError(f"{path}: was changed after it was exported; restore it from version control")
+    # a key may have come with a package, and records are written where it says
+    names = (key.reviewer, *(name for entry in key.entries.values() for name in (entry.run_id, entry.item)))
+    odd = next((name for name in names if not is_name(name)), None)
+    if odd is not None:
+        raise EvidenceError(f"{path}: names '{shown(odd)}', which leads out of its folder; restore the key")
     return key
