@@ -45,7 +45,7 @@ def told(root: str, variables: dict[str, str], names: list[str]) -> dict[str, En
     project = Project(Path(root))
     read = read_eval(project, project.refs()[0])
     assert read.matrix is not None, read.findings
-    spec = replace(read.matrix.runs[0], task="image_generation", retries=0)
+    spec = replace(read.matrix.runs[0], retries=0)
     access = read_accesses(project, [spec])[spec.provider]
     backend("native").isolate(project.state / "asking")
     caller = open_caller(spec, access, project.state / "wire.jsonl", 1, None)
@@ -79,6 +79,9 @@ def ask(folder: Path, provider: str, replies: Mapping[str, HttpReply]) -> tuple[
         parameters = {"image": IMAGES[provider], "provider_options": OPTIONS[provider]}
         model = live.Model(provider, MODELS[provider], parameters)
         project = live.make(folder / "p", server.url, [model], items=1, backend="native")
+        manifest = live.EVAL / "eval.yml"
+        project.edit(manifest, "task: structured_text", "task: image_generation")
+        project.edit(manifest, "exact_match", "decodable_image")
         found = in_process(told, str(project.root), dict(project.env), list(replies))
     return found, server, (project.root / ".tamesu/wire.jsonl").read_text()
 

@@ -139,6 +139,14 @@ def test_a_wish_that_nobody_could_carry_out_is_an_error(tmp_path: Path, wish: st
     assert said in f"{found.message} ({found.fix})"
 
 
+def test_a_task_that_keeps_no_pictures_asks_for_none(tmp_path: Path) -> None:
+    project = pictures(tmp_path / "p")
+    project.edit(EVAL / "eval.yml", "task: image_generation", "task: structured_text")
+    read = read_eval(Project(project.root), Project(project.root).refs()[0])
+    told = [one.message for one in read.findings if one.rule == "parameter/refused"]
+    assert told == ["parameter 'image' is not allowed: task 'structured_text' keeps no pictures"]
+
+
 def test_routes_without_pictures_and_wishes_without_a_way_are_warnings(tmp_path: Path) -> None:
     project = pictures(tmp_path / "p")
     more = (

@@ -19,6 +19,9 @@ def picture_remarks(evaluation: Eval) -> Iterator[Remark]:
     for place, parameters in parameter_places(evaluation):
         if IMAGE in parameters:
             yield from _wish((*place, IMAGE), parameters[IMAGE])
+            if evaluation.execution.backend == "native" and evaluation.task != IMAGES:
+                message = f"parameter '{IMAGE}' is not allowed: task '{evaluation.task}' keeps no pictures"
+                yield Remark((*place, IMAGE), "parameter/refused", message, f"remove it, or set task: {IMAGES}")
         options = parameters.get(OPTIONS, {})
         if not isinstance(options, dict):
             message = f"parameter '{OPTIONS}' is {json.dumps(options)[:60]}, not a mapping"

@@ -144,7 +144,8 @@ class _Body(httpx2.AsyncByteStream):
         self._response = response
         self._inner = cast(httpx2.AsyncByteStream, response.stream)
         self._hops = hops
-        self._kept, self._pending = bytearray(), b""
+        self._kept = bytearray()
+        self._pending: list[bytes] = []
         self._unpack = None
         if response.headers.get("content-encoding", "") in {"gzip", "deflate"}:
             self._unpack = zlib.decompressobj(_ANY_ZLIB)
@@ -153,10 +154,13 @@ class _Body(httpx2.AsyncByteStream):
     async def __aiter__(self) -> AsyncIterator[bytes]:
         async for chunk in self._inner:
             plain = chunk if self._unpack is None else self._unpack.decompress(chunk)
-            lines, joint, self._pending = (self._pending + plain).rpartition(b"\n")
+            lines, joint, rest = plain.rpartition(b"\n")
             if joint:
-                yield self._keep(lines + joint)
-        rest, self._pending = self._pending, b""
+                whole, self._pending = b"".join((*self._pending, lines, joint)), [rest]
+                yield self._keep(whole)
+            else:  # a picture is one line of megabytes, which is joined once
+                self._pending.append(rest)
+        rest, self._pending = b"".join(self._pending), []
         last = self._keep(rest + (b"" if self._unpack is None else self._unpack.flush()))
         self._observer.finish(self._response, bytes(self._kept), self._hops)
         if last:
