@@ -6,12 +6,16 @@ import hashlib
 import html
 import os
 from collections.abc import Callable
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 import pytest
 import yaml
 
+from tamesu.base.model.review import PackKey
+from tamesu.edge.store.records import read_record
+from tamesu.edge.store.seal import dump_sealed
 from tests.cli.calling import Caller
 from tests.packages.snapshots import snapshot
 from tests.projects import ShapesProject
@@ -116,12 +120,13 @@ def test_a_key_of_a_pack_that_would_write_elsewhere_is_refused(
 ) -> None:
     pack = export(call, banked_shapes)
     answers = write(tmp_path / "responses.yml", responses(pack))
-    key = pack.key
+    key = read_record(pack.key_file, PackKey)
     if field == "reviewer":
-        key["reviewer"] = "../../../../../../../../../../outside/ada"
+        key = replace(key, reviewer="../../../../../../../../../../outside/ada")
     else:
-        next(iter(key["entries"].values()))[field] = "../../elsewhere"
-    write(pack.key_file, key)
+        name, entry = next(iter(key.entries.items()))
+        key = replace(key, entries={**key.entries, name: replace(entry, **{field: "../../elsewhere"})})
+    pack.key_file.write_bytes(dump_sealed(key))  # its maker seals it too
     before = snapshot(tmp_path)
     done = take_in(call, banked_shapes, answers)
     assert done.code == 1
