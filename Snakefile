@@ -14,6 +14,7 @@ include: "rules/metrics.smk"
 include: "rules/report.smk"
 include: "rules/review.smk"
 include: "rules/present.smk"
+include: "rules/pack.smk"
 
 
 rule tamesu:

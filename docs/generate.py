@@ -99,6 +99,7 @@ FAMILIES = {
     "output-schema": "schemas of outputs",
     "parameter": "parameters of model calls",
     "path": "paths in manifests",
+    "portable": "what would not work elsewhere (`lint --portable CASE`)",
     "price": "prices",
     "prompt": "prompts",
     "provider": "routes to models",

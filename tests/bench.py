@@ -1,4 +1,4 @@
-"""`make bench`: Tamesu beside bare Inspect on the same runs, the no-op, and the commands that only read.
+"""`make bench`: Tamesu beside bare Inspect on the same runs, both backends, the no-op, and commands that only read.
 
 Every figure of a block is taken in one invocation, side by side; ratios are what to look at.
 """
@@ -20,6 +20,7 @@ from pathlib import Path
 import psutil
 
 from tests import projects
+from tests.bench_native import compare_native
 
 REPEATS = int(os.environ.get("BENCH_REPEATS", "3"))
 
@@ -194,6 +195,7 @@ def main() -> None:
     folder = Path(tempfile.mkdtemp(prefix="tamesu-bench-"))
     try:
         compare_with_bare(folder)
+        compare_native(folder / "native", REPEATS)
         reading_commands(folder)
     finally:
         shutil.rmtree(folder, ignore_errors=True)

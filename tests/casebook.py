@@ -20,6 +20,7 @@ from tamesu.core.rows import SlotEvidence
 from tamesu.core.votes import judge_digest, seen_of
 from tamesu.edge.store.paths import Project, RunPaths
 from tamesu.edge.store.records import dump_record
+from tamesu.edge.store.seal import dump_sealed
 from tamesu.stages.plan import digest_cache, plan_eval
 from tamesu.stages.summary import closing_digest, slot_results
 from tests.factories import EVIDENCE, POLICY, make_eval, make_summary
@@ -101,7 +102,7 @@ def _say(run: RunPaths, result: ItemResult, rubric: Rubric, judge: ModelJudge) -
 
 def _write(path: Path, record: object) -> None:
     path.parent.mkdir(parents=True, exist_ok=True)
-    path.write_bytes(dump_record(record))
+    path.write_bytes(dump_sealed(record) if isinstance(record, ReviewRecord) else dump_record(record))
 
 
 def measured(project: ShapesProject) -> str:

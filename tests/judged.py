@@ -11,7 +11,8 @@ from tamesu.base.model.manifest import Rubric
 from tamesu.core.votes import seen_of
 from tamesu.edge.documents.eval_reader import read_eval
 from tamesu.edge.store.paths import Project
-from tamesu.edge.store.records import dump_record, read_record
+from tamesu.edge.store.records import read_record
+from tamesu.edge.store.seal import dump_sealed
 from tests.projects import ShapesProject
 
 Says = Callable[[ItemResult], bool]
@@ -55,6 +56,6 @@ def review(
         )
         path = folder / "reviews" / f"{reviewer}--{time.replace(':', '').replace('+0000', 'Z')}.yml"
         path.parent.mkdir(exist_ok=True)
-        path.write_bytes(dump_record(record))
+        path.write_bytes(dump_sealed(record))
         written.append(path)
     return written

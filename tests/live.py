@@ -12,6 +12,7 @@ from typing import Literal
 
 import yaml
 
+from tests.inside import planned
 from tests.projects import ROOT, Done, ShapesProject
 
 EVAL = Path("cases/arithmetic/experiments/sums/evals/live")
@@ -130,9 +131,7 @@ class LiveProject(ShapesProject):
         return [json.loads(line) for file in files for line in file.read_text().splitlines()]
 
     def plan(self) -> dict[str, object]:
-        done = self.live("plan", "--json")
-        assert done.code == 0, done.err
-        return json.loads(done.out)[0]
+        return planned(self.root, self.env)
 
 
 def environment(url: str, providers: Sequence[str], key: str) -> dict[str, str]:

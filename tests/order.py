@@ -15,6 +15,10 @@ from typing import TypeVar
 LONGEST = (
     "test_large.py::",
     "test_kills.py::",
+    "test_http_kills.py::test_struck_runs",
+    "test_every_route_makes_a_whole_run",
+    "test_a_change_of_identity_owes_all_runs",
+    "test_the_tutorial_is_exact",
 )
 _Test = TypeVar("_Test")
 

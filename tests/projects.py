@@ -17,6 +17,8 @@ from pathlib import Path
 
 import yaml
 
+from tests.inside import planned
+
 ROOT = Path(__file__).resolve().parent.parent
 EXAMPLE = ROOT / "examples" / "shapes"
 EVAL = Path("cases/shape-drawing/experiments/prompt-wording/evals/replayed")
@@ -113,9 +115,7 @@ class ShapesProject:
 
     def plan(self) -> dict[str, object]:
         """Return `tamesu plan --json` of the eval."""
-        done = self.tamesu("plan", "--json")
-        assert done.code == 0, done.err
-        return json.loads(done.out)[0]
+        return planned(self.root)
 
     def states(self) -> dict[str, int]:
         """Return how many slots stand in each state."""

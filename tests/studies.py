@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from functools import cache
 from zlib import crc32
 
 import numpy as np
@@ -22,7 +23,14 @@ def generator_for(*name: object) -> Generator:
 
 def observe(values: np.ndarray) -> list[Observation]:
     """Return the observations of a matrix of items x repetitions."""
-    return [Observation(f"i{item}", float(value)) for item, row in enumerate(values) for value in row]
+    items, repetitions = values.shape
+    return list(map(Observation, _names(items, repetitions), values.ravel().tolist()))
+
+
+@cache
+def _names(items: int, repetitions: int) -> tuple[str, ...]:
+    """Return whose each observation is; thousands of studies share it."""
+    return tuple(f"i{item}" for item in range(items) for _ in range(repetitions))
 
 
 def chances(generator: Generator, items: int, rate: float, correlation: float) -> np.ndarray:

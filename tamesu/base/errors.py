@@ -5,6 +5,7 @@ TamesuError                 2
 |   |-- UnknownName         2   with the nearest known names
 |   `-- NoProject           2   no folder upwards holds cases/
 |-- InvalidDocument         1   a file that people write does not hold what it must
+|-- InvalidPackage          1   an archive from elsewhere that is damaged, altered or unsafe
 |-- Refused                 2   policy says no
 |   |-- BudgetRefused       2   exposure above budget_usd or pay_usd
 |   |-- PaymentNeeded       2   paid work without a hand on the lever
@@ -80,6 +81,12 @@ class NoProject(UsageError):
 
 class InvalidDocument(TamesuError):
     """A file that people write does not hold what it must."""
+
+    exit_code = 1
+
+
+class InvalidPackage(TamesuError):
+    """The archive of a package is damaged, was altered, or would do what no package needs."""
 
     exit_code = 1
 

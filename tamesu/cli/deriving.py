@@ -8,8 +8,6 @@ import click
 
 from tamesu.cli.session import project_here, say, warn
 from tamesu.core.planning import Grouping, Retries
-from tamesu.stages.judge_plan import plan_judges
-from tamesu.stages.judging import payment_line
 from tamesu.stages.metrics import make_tables
 from tamesu.stages.plan import digest_cache, plan_eval
 from tamesu.stages.plan_file import load_plan
@@ -44,6 +42,10 @@ def report(name: str) -> None:
 @click.option("--plan", "plan_file", required=True, type=click.Path(path_type=Path))
 def complete(plan_file: Path) -> None:
     """Fail, with a line per reason, while a run of the plan is not banked."""
+    # what judges are asked with takes a tenth of a second to import, which tables and reports need not
+    from tamesu.stages.judge_plan import plan_judges
+    from tamesu.stages.judging import payment_line
+
     project = project_here()
     plan = load_plan(plan_file)
     reasons = list(plan.broken)

@@ -13,11 +13,13 @@ from tamesu.base.model.judging import JudgePlan
 from tamesu.base.model.manifest import EvalRef
 from tamesu.cli.judge_text import owed_lines
 from tamesu.cli.plan_text import found_lines
+from tamesu.cli.review_text import review_lines
 from tamesu.cli.session import say
 from tamesu.core.metrics.definition import MetricValue
 from tamesu.core.planning import Grouping, Retries
 from tamesu.core.report.figures import figure, with_interval
 from tamesu.core.report.summary import EvalSummary
+from tamesu.core.report.text import visible
 from tamesu.edge.store.paths import Project
 from tamesu.stages.judge_plan import plan_judges
 from tamesu.stages.plan import Planned, digest_cache, plan_eval
@@ -70,6 +72,9 @@ def show_outcome(found: Sequence[EvalOutcome]) -> None:
             say(f"not banked: {slot_line(slot)}")
         for line in owed_lines(one.summary.ref, one.judging):
             say(line)
+        # of runs that are owed the reviews are owed as well, which nobody can give yet
+        for line in () if one.incomplete else review_lines(one.summary.ref, one.summary.rows):
+            say(line)
         for file in one.files:
             say(f"  {file}")
     for case in dict.fromkeys(one.summary.ref.case for one in found):
@@ -83,7 +88,7 @@ def _show_table(summary: EvalSummary) -> None:
     primary = _table("complete", policy.primary_metric)
     others = _table(*policy.secondary_metrics)
     for cell in summary.cells:
-        label = (cell.cell.model, cell.cell.arm)
+        label = (visible(cell.cell.model), visible(cell.cell.arm))
         done = f"{cell.complete}/{cell.planned}"
         primary.add_row(*label, done, _with_interval(cell.value(policy.primary_metric)))
         others.add_row(*label, *(_short(cell.value(name)) for name in policy.secondary_metrics))

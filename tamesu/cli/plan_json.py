@@ -37,6 +37,7 @@ def standing_json(plan: EvalPlan, judging: JudgePlan) -> dict[str, object]:
         "eval": str(plan.ref),
         "exposure_usd": plan.exposure_usd if plan.exposure_known else None,
         "spent_usd": plan.spent_usd,
+        "unpriced_samples": plan.unpriced,
         "reserved_usd": plan.reserved_usd,
         "budget_usd": plan.budget_usd,
         "blockers": [{"kind": blocker.kind, "message": blocker.message} for blocker in plan.blockers],

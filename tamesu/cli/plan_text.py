@@ -10,6 +10,7 @@ from tamesu.base.model.sizing import Forecast, Pace, Precision, Sizing
 from tamesu.cli.session import say
 from tamesu.cli.tables import show_table
 from tamesu.core.aftermath import describe
+from tamesu.core.ledger import unpriced_words
 from tamesu.core.pace import KNOWN_SPREAD
 from tamesu.stages.plan import Planned
 from tamesu.stages.workflow import slot_line
@@ -76,7 +77,7 @@ def show_overview(planned: Sequence[Planned]) -> None:
         told = {"free": "free", "unknown": "price not known"}.get(price, f"up to {price} USD")
         say(
             f"{plan.ref}: {one.evaluation.status}; {banked}/{len(plan.slots)} runs banked, {owed} items owed, {told}; "
-            f"spent {plan.spent_usd:.4f} of {plan.budget_usd:.4f} USD"
+            f"spent {plan.spent_usd:.4f} of {plan.budget_usd:.4f} USD{_unpriced(plan)}"
         )
         for line in _notes(plan):
             say(f"  {line}")
@@ -141,8 +142,12 @@ def _money(plan: EvalPlan) -> str:
     exposure = f"up to {plan.exposure_usd:.4f} USD" if plan.exposure_known else "not known"
     return (
         f"exposure {exposure}, spent {plan.spent_usd:.4f}, "
-        f"reserved {plan.reserved_usd:.4f}, budget {plan.budget_usd:.4f}"
+        f"reserved {plan.reserved_usd:.4f}, budget {plan.budget_usd:.4f}{_unpriced(plan)}"
     )
+
+
+def _unpriced(plan: EvalPlan) -> str:
+    return f"; {unpriced_words(plan.unpriced)}" if plan.unpriced else ""
 
 
 def _precision(precision: Precision) -> str:

@@ -11,8 +11,10 @@ import click
 from tamesu.base.model.endpoint import Check, PreflightRecord
 from tamesu.base.model.manifest import EvalRef
 from tamesu.cli.config_dir import config_dir_option
-from tamesu.cli.session import chosen, emit_json, project_here, say, warn
+from tamesu.cli.pricing import accept_price_option
+from tamesu.cli.session import chosen, emit_json, project_here, say, say_coloured, warn
 from tamesu.cli.trusting import trust_option, words
+from tamesu.core.situation import Unpriced
 from tamesu.stages.preflight import Hands, Wish, preflight_eval, survey
 from tamesu.stages.preflight_hands import hands_of
 
@@ -28,25 +30,38 @@ _COLOURS = {"pass": "green", "fail": "red", "unknown": "yellow"}
 @config_dir_option
 @click.option("--json", "as_json", is_flag=True, help="Print as JSON; schemas/output/preflight.schema.json.")
 @trust_option
+@accept_price_option
 @click.option("--wait-idle", type=_SECONDS, default=0.0, metavar="SECONDS", help="Wait for a busy engine.")
 @click.option("--warm-up", type=_SECONDS, default=120.0, metavar="SECONDS", help="Wait for a cold endpoint.")
 @click.option("--probes", type=click.IntRange(0, 100), default=0, help="Draws that show an effect of temperature.")
-def preflight(name: str | None, as_json: bool, trust_code: bool, wait_idle: float, warm_up: float, probes: int) -> None:
+def preflight(
+    name: str | None,
+    as_json: bool,
+    trust_code: bool,
+    unpriced: Unpriced,
+    wait_idle: float,
+    warm_up: float,
+    probes: int,
+) -> None:
     """Check every owed run, cheapest first; nothing of the dataset is asked.
 
     Exit 0: nothing failed; 1: something did; 2: code from elsewhere was not trusted. What is unknown stops nothing.
     """
-    raise SystemExit(check_before_paying(name, Wish(wait_idle, warm_up, probes), as_json, trust_code))
+    raise SystemExit(check_before_paying(name, Wish(wait_idle, warm_up, probes), as_json, trust_code, unpriced))
 
 
 def check_before_paying(
-    name: str | None, wish: Wish | None = None, as_json: bool = False, trust_code: bool = False
+    name: str | None,
+    wish: Wish | None = None,
+    as_json: bool = False,
+    trust_code: bool = False,
+    unpriced: Unpriced = Unpriced.REFUSED,
 ) -> int:
     """Check the owed runs of an eval, or of all, print what was found, and return the exit code."""
     project, wish, found = project_here(), wish or Wish(), {}
     # before the first probe, which gives up the environment
     trusted = words(project, name, trust_code)
-    surveys = {ref: survey(project, ref, trusted) for ref in chosen(project, name)}
+    surveys = {ref: survey(project, ref, trusted, unpriced) for ref in chosen(project, name)}
     for ref, around in surveys.items():
         hands = _told(hands_of(project, around, wish))
         found[ref] = preflight_eval(project, around, wish, hands)
@@ -99,7 +114,9 @@ def _show(ref: EvalRef, records: Sequence[PreflightRecord]) -> None:
         count = "1 run" if len(same) == 1 else f"{len(same)} runs"
         say(f"{ref}: {same[0].model_uri} at {same[0].origin or 'its own endpoint'}, {count}")
         for check in same[0].checks:
-            for line in _lines(check, same):
+            first, *more = _lines(check, same)
+            say_coloured(check.state, _COLOURS[check.state], first.removeprefix(check.state))
+            for line in more:
                 say(line)
         say(_conclusion(same[0]))
 
@@ -108,7 +125,6 @@ def _lines(check: Check, same: Sequence[PreflightRecord]) -> list[str]:
     more = f"; and {len(same) - 1} more" if check.name == "data" and len(same) > 1 else ""
     text = f"{check.state:<9}{check.title}: {check.figure}{more}"
     lines = textwrap.wrap(text, _WIDTH, subsequent_indent=_INDENT, break_on_hyphens=False)
-    lines[0] = click.style(check.state, fg=_COLOURS[check.state]) + lines[0].removeprefix(check.state)
     if check.fix is not None:
         fix = f"{_INDENT}-> {check.fix}"
         lines += textwrap.wrap(fix, _WIDTH, subsequent_indent=f"{_INDENT}   ", break_on_hyphens=False)

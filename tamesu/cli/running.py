@@ -15,13 +15,14 @@ from tamesu.base.model.workflow import WorkflowPlan
 from tamesu.cli.config_dir import config_dir_option
 from tamesu.cli.outcome import outcomes, show_outcome
 from tamesu.cli.outcome_json import outcome_json
+from tamesu.cli.pricing import accept_price_option
 from tamesu.cli.progress import Display, chosen_display, say_json
 from tamesu.cli.session import chosen, project_here
 from tamesu.cli.snakemake import Ended, run_snakemake
 from tamesu.cli.starting import startable
 from tamesu.cli.trusting import trust_option, words
 from tamesu.core.planning import Retries
-from tamesu.edge.backends.protocol import backend
+from tamesu.core.situation import Unpriced
 from tamesu.edge.store.paths import Project
 from tamesu.stages.attempts import left_open, sweep
 from tamesu.stages.lock import lock_missing
@@ -43,8 +44,11 @@ _json_option = click.option(
 @_pay_option
 @_json_option
 @trust_option
+@accept_price_option
 @click.option("--dry-run", is_flag=True, help="Check everything that `tamesu preflight` checks, then stop.")
-def run(name: str | None, pay_usd: float | None, as_json: bool, trust_code: bool, dry_run: bool) -> None:
+def run(
+    name: str | None, pay_usd: float | None, as_json: bool, trust_code: bool, unpriced: Unpriced, dry_run: bool
+) -> None:
     """Work off what is owed, then write tables and reports. Spends up to the budget.
 
     Shows a live table on a terminal, and lines in a pipe or a file.
@@ -52,8 +56,8 @@ def run(name: str | None, pay_usd: float | None, as_json: bool, trust_code: bool
     if dry_run:
         from tamesu.cli.preflighting import check_before_paying
 
-        raise SystemExit(check_before_paying(name, as_json=as_json, trust_code=trust_code))
-    _work_off(_Order(name, _ceiling(pay_usd), Retries.BOUNDED, trust_code), as_json)
+        raise SystemExit(check_before_paying(name, as_json=as_json, trust_code=trust_code, unpriced=unpriced))
+    _work_off(_Order(name, _ceiling(pay_usd), Retries.BOUNDED, trust_code, unpriced), as_json)
 
 
 @click.command(short_help="Go on with partial runs; --again asks failures once more.")
@@ -63,9 +67,14 @@ def run(name: str | None, pay_usd: float | None, as_json: bool, trust_code: bool
 @_pay_option
 @_json_option
 @trust_option
-def resume(name: str | None, again: bool, pay_usd: float | None, as_json: bool, trust_code: bool) -> None:
+@accept_price_option
+def resume(
+    name: str | None, again: bool, pay_usd: float | None, as_json: bool, trust_code: bool, unpriced: Unpriced
+) -> None:
     """Go on with partial runs: only items that are not final, in a new attempt of the same run."""
-    _work_off(_Order(name, _ceiling(pay_usd), Retries.AGAIN if again else Retries.BOUNDED, trust_code), as_json)
+    _work_off(
+        _Order(name, _ceiling(pay_usd), Retries.AGAIN if again else Retries.BOUNDED, trust_code, unpriced), as_json
+    )
 
 
 @dataclass(frozen=True, slots=True)
@@ -76,6 +85,7 @@ class _Order:
     ceiling: float
     retries: Retries
     trust_code: bool
+    unpriced: Unpriced
 
 
 def _ceiling(pay_usd: float | None) -> float:
@@ -103,7 +113,7 @@ def _work_off(order: _Order, as_json: bool) -> None:
     for ref in refs:
         if left_open(project, ref):
             # what the dead reserved and finished counts before anything is planned
-            sweep(project, backend("inspect"), ref)
+            sweep(project, ref)
     lock_missing(project, refs, display.say, trusted)
     worked = _worked(project, refs, order, trusted, display)
     plan = worked.plan
@@ -128,7 +138,7 @@ def _worked(
     """Plan and work off the plan. Raises Refused before anything starts when some of it may not."""
 
     def planned() -> WorkflowPlan:
-        return startable(project, refs, order.retries, order.ceiling, order.name, display.say, trusted)
+        return startable(project, refs, order.retries, order.ceiling, order.name, display.say, trusted, order.unpriced)
 
     plan = planned()
     runs = _runs(plan)

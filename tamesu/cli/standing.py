@@ -7,13 +7,15 @@ from collections.abc import Iterator, Sequence
 import click
 
 from tamesu.base.errors import InvalidDocument
+from tamesu.base.model.manifest import EvalRef
 from tamesu.base.model.plan import Slot, SlotState
 from tamesu.cli.judge_text import judge_lines
 from tamesu.cli.plan_json import standing_json
 from tamesu.cli.plan_text import SINGLE_ROWS, grouped, show_notes
+from tamesu.cli.review_text import review_lines
 from tamesu.cli.session import chosen, emit_json, project_here, say
 from tamesu.core.planning import Grouping, Retries
-from tamesu.core.rows import build_rows, owed_reviews
+from tamesu.core.rows import build_rows
 from tamesu.core.standing import Standing
 from tamesu.edge.documents.reading import Shelf
 from tamesu.edge.store.digests import DigestCache
@@ -34,7 +36,9 @@ def status(name: str | None, as_json: bool, check: bool) -> None:
     cache, shelf = digest_cache(project), Shelf()
     incomplete = False
     views: list[dict[str, object]] = []
-    for ref in chosen(project, name):
+    for case in project.reported_cases() if name is None and not as_json else ():
+        say(f"{case}: holds reports alone (view-only.yml); nothing of it is planned or run")
+    for ref in _meant(project, name):
         try:
             one = plan_eval(project, ref, Grouping.BATCHED, Retries.BOUNDED, cache, shelf)
         except InvalidDocument as error:
@@ -49,11 +53,9 @@ def status(name: str | None, as_json: bool, check: bool) -> None:
         views.append({"standing": word.value, **standing_json(one.plan, judging)})
         if not as_json:
             _show_status(one, word)
-            for line in _review_lines(project, one, cache) if word is Standing.AWAITING_REVIEW else ():
-                say(f"  {line}")
-            for line in closing_notes(project, one, cache):
-                say(f"  {line}")
-            for line in judge_lines(judging):
+            rows = eval_rows(project, one, cache) if word is Standing.AWAITING_REVIEW else ()
+            reviews = review_lines(one.plan.ref, rows)
+            for line in (*reviews, *closing_notes(project, one, cache), *judge_lines(judging)):
                 say(f"  {line}")
     cache.save()
     if as_json:
@@ -62,19 +64,16 @@ def status(name: str | None, as_json: bool, check: bool) -> None:
         raise SystemExit(1)
 
 
+def _meant(project: Project, name: str | None) -> tuple[EvalRef, ...]:
+    """Return the evals to tell of; a project may hold reports alone."""
+    return () if name is None and not project.refs() and project.reported_cases() else chosen(project, name)
+
+
 def _standing(project: Project, one: Planned, cache: DigestCache) -> Standing:
     """Results are read only when every run is banked, and only until the first review owed."""
     evidence = (slot_evidence(project, slot, cache) for slot in one.plan.slots)
     rows = (row for slot in evidence for row in build_rows([slot], one.evaluation.policy))
     return eval_standing(project, one, rows, cache)
-
-
-def _review_lines(project: Project, one: Planned, cache: DigestCache) -> Iterator[str]:
-    """One line on what people owe, with the command that says more."""
-    rows = eval_rows(project, one, cache)
-    owed = owed_reviews(sum(row.review == "owed" for row in rows), sum(row.review == "disagreement" for row in rows))
-    if owed:
-        yield f"{owed}; `tamesu review status {one.plan.ref}` says of whom"
 
 
 def _show_status(one: Planned, word: Standing) -> None:

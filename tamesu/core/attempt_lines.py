@@ -38,7 +38,7 @@ def attempt_closed(spec: RunSpec, record: AttemptRecord) -> AttemptClosed:
         state=record.state,
         finished=len(record.finished),
         failed=record.failed,
-        cost_usd=record.spent_usd,
+        cost_usd=None if spec.unpriced else record.spent_usd,
         line=closing_line(spec, record),
     )
 
@@ -65,7 +65,9 @@ def closing_line(spec: RunSpec, attempt: AttemptRecord) -> str:
     parts = [f"{label}: attempt {attempt.attempt} {attempt.state}, {good}/{len(attempt.asked)} items good"]
     if attempt.failed:
         parts.append(f"{attempt.failed} failed")
-    if spec.paid:
+    if spec.unpriced:
+        parts.append("cost not known")
+    elif spec.paid:
         parts.append(f"{attempt.spent_usd:.4f} USD")
     if spec.paid and attempt.lost_usd > 0:
         parts.append(f"up to {attempt.lost_usd:.4f} USD more for calls whose usage is unknown")

@@ -7,7 +7,7 @@ from collections.abc import Iterator, Sequence
 from tamesu.base.model.manifest import Eval
 from tamesu.base.model.plan import Blocker, Launch, RunSpec, is_rented
 from tamesu.core.roles import models_of
-from tamesu.core.situation import Situation
+from tamesu.core.situation import Situation, Unpriced
 from tamesu.core.support import missing_support
 from tamesu.core.trust import untrusted_line
 
@@ -26,7 +26,7 @@ def blockers(
         *_versions(situation),
         *_credentials(situation),
         *_images(evaluation),
-        *_prices(evaluation, runs),
+        *_prices(evaluation, runs, situation.unpriced),
         *_ledger(situation),
         *_budget(evaluation, situation, asking),
     )
@@ -74,9 +74,16 @@ def _images(evaluation: Eval) -> Iterator[Blocker]:
             yield Blocker("image", f"image '{image.reference}' is not locked; run `tamesu lock {evaluation.ref}`")
 
 
-def _prices(evaluation: Eval, runs: Sequence[RunSpec]) -> Iterator[Blocker]:
+def _prices(evaluation: Eval, runs: Sequence[RunSpec], unpriced: Unpriced) -> Iterator[Blocker]:
     models = [model for spec in runs for model in models_of(spec)]
-    unbounded = sorted({f"{model.provider}/{model.model}" for model in models if not model.bounded})
+    # one call per item is a bound of its own, though not in money; a conversation has none
+    acceptable = evaluation.execution.backend == "native"
+    unknown = {f"{model.provider}/{model.model}" for model in models if model.price is None and acceptable}
+    unbounded = sorted({f"{model.provider}/{model.model}" for model in models if not model.bounded} - unknown)
+    if unknown and unpriced is Unpriced.REFUSED:
+        names = ", ".join(sorted(unknown))
+        fix = "state it in config/models.yml, or accept that with --accept-unknown-price"
+        yield Blocker("price", f"{evaluation.file}: nobody knows the price of {names}; {fix}")
     if unbounded:
         fix = "state prices in config/models.yml and set parameters.max_tokens"
         yield Blocker("price", f"{evaluation.file}: nothing bounds what {', '.join(unbounded)} may cost; {fix}")

@@ -25,6 +25,7 @@ from tamesu.base.model.plan import Identity, SourceCopy
 
 IDENTITY_VERSION = 1
 ADAPTER_VERSION = 1  # of the Inspect backend; raised only when the meaning of an execution changes
+BUILT_IN_TASK_VERSION = 1  # of the task that asks each item once through Inspect; raised when its meaning changes
 
 
 @dataclass(frozen=True, slots=True)
@@ -32,6 +33,7 @@ class GenerationInputs:
     """All that can change what the model saw or said; sources are those of generation alone.
 
     Of the models of roles, `role_origins` says where they answer, `role_recordings` the digest of recorded answers.
+    `built_in_task` is the version of Tamesu's own Inspect task, None where another one or none runs.
     """
 
     task: str
@@ -59,6 +61,7 @@ class GenerationInputs:
     references: tuple[Reference, ...] = ()
     role_origins: Mapping[str, str] = field(default_factory=dict)
     role_recordings: Mapping[str, str] = field(default_factory=dict)
+    built_in_task: int | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -89,6 +92,7 @@ def generation_map(inputs: GenerationInputs) -> dict[str, Json]:
         "timeout_seconds": inputs.timeout_seconds,
     }
     optional: dict[str, Json] = {
+        "built_in_task": inputs.built_in_task,
         "output_schema": None if inputs.output_schema is None else dict(inputs.output_schema),
         "recordings": inputs.recordings,
         "task_file": inputs.task_file,

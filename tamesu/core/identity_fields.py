@@ -200,6 +200,47 @@ RESPONSES_FIELDS = {
     "reviews[].note": N,
 }
 
+# Under which name a case is published says nothing about what it measures.
+PUBLICATION_FIELDS = {
+    "schema_version": N,
+    "publisher": N,
+    "name": N,
+    "version": N,
+    "licence": N,
+    "authors[]": N,
+    "tags[]": N,
+    "profile": N,
+    "data_review.reviewer": N,
+    "data_review.date": N,
+    "data_review.statement": N,
+    "forked_from.publisher": N,
+    "forked_from.name": N,
+    "forked_from.version": N,
+    "forked_from.content_digest": N,
+}
+PACKAGE_FIELDS = {
+    **PUBLICATION_FIELDS,
+    "content_digest": N,
+    "files": N,
+    "bytes": N,
+    "tamesu": N,
+}
+REGISTRY_ENTRY_FIELDS = {
+    "schema_version": N,
+    "published_at": N,
+    "archive_sha256": N,
+    **{f"package.{field}": N for field in PACKAGE_FIELDS},
+}
+PUBLISHER_FIELDS = {
+    "schema_version": N,
+    "publisher": N,
+    "owners[]": N,
+}
+VIEW_ONLY_FIELDS = {
+    "schema_version": N,
+    "reason": N,
+}
+
 FIELDS: dict[str, dict[str, Part]] = {
     "case": CASE_FIELDS,
     "dataset": DATASET_FIELDS,
@@ -210,4 +251,9 @@ FIELDS: dict[str, dict[str, Part]] = {
     "image-lock": IMAGE_LOCK_FIELDS,
     "untrusted-origin": UNTRUSTED_ORIGIN_FIELDS,
     "responses": RESPONSES_FIELDS,
+    "publication": PUBLICATION_FIELDS,
+    "package": PACKAGE_FIELDS,
+    "view-only": VIEW_ONLY_FIELDS,
+    "registry-entry": REGISTRY_ENTRY_FIELDS,
+    "publisher": PUBLISHER_FIELDS,
 }

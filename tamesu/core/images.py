@@ -9,10 +9,12 @@ from __future__ import annotations
 import io
 import warnings
 from dataclasses import dataclass
-
-from PIL import Image, ImageOps
+from typing import TYPE_CHECKING
 
 from tamesu.core.checks.measured import Measured
+
+if TYPE_CHECKING:
+    from PIL import Image  # takes time to import, and most commands open no picture
 
 MAX_PIXELS = 40_000_000
 
@@ -103,6 +105,8 @@ def thumbnail(content: bytes, side: int) -> bytes | None:
 
 def open_bounded(content: bytes) -> Image.Image:
     """Read the header only. Raises UnfitImage for sizes that must not be decoded."""
+    from PIL import Image
+
     if _webp_pixels(content) > MAX_PIXELS:
         # Pillow allocates a whole WebP canvas while it opens the file.
         raise UnfitImage(IMAGE_TOO_LARGE)
@@ -168,6 +172,8 @@ def _webp_pixels(content: bytes) -> int:
 
 def _flattened(image: Image.Image, side: int) -> Image.Image:
     """Return an RGB copy that fits the square; Pillow's 16-bit greys keep their high byte."""
+    from PIL import Image, ImageOps
+
     upright = ImageOps.exif_transpose(image)
     if upright.mode.startswith("I;16"):
         upright = upright.convert("I").point(lambda value: value / 256).convert("L")

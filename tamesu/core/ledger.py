@@ -30,7 +30,7 @@ def settlements(entries: Iterable[LedgerEntry]) -> dict[tuple[str, int], LedgerE
         key = (entry.run_id, entry.attempt)
         if entry.event == "settled":
             settled.setdefault(key, entry)
-        elif key in settled and settled[key].spent_usd == settled[key].lost_usd == 0:
+        elif key in settled and _nothing(settled[key]):
             del settled[key]
     return settled
 
@@ -47,7 +47,14 @@ def balance(entries: Sequence[LedgerEntry]) -> Balance:
         spent_usd=_total(entry.spent_usd for entry in settled),
         lost_usd=_total(entry.lost_usd for entry in settled),
         reserved_usd=_total(entry.usd for entry in open_reservations(entries).values()),
+        unpriced=sum(entry.unpriced for entry in settled),
     )
+
+
+def unpriced_words(samples: int) -> str:
+    """Return what is to be said beside an amount that lacks so many samples."""
+    what = "1 sample costs" if samples == 1 else f"{samples} samples cost"
+    return f"what {what} is not known, as nobody knew the price"
 
 
 def spent_by_run(entries: Sequence[LedgerEntry]) -> dict[str, float]:
@@ -62,6 +69,10 @@ def invocation_total(entries: Sequence[LedgerEntry], invocation: str) -> float:
     """Return what one invocation has spent, lost and reserved so far, in US dollars."""
     own = [entry for entry in entries if entry.invocation == invocation]
     return balance(own).total_usd
+
+
+def _nothing(entry: LedgerEntry) -> bool:
+    return entry.spent_usd == entry.lost_usd == entry.unpriced == 0
 
 
 def _total(amounts: Iterable[float]) -> float:

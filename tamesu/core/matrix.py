@@ -12,6 +12,7 @@ from tamesu.base.model.manifest import Arm, Eval, FileDigest, ImageReference, It
 from tamesu.base.model.plan import FrozenDataset, RoleRun, RunSpec, SourceCopy
 from tamesu.core.freeze import Assets, Targets, freeze, select_items, sent_pictures
 from tamesu.core.identity import (
+    BUILT_IN_TASK_VERSION,
     ContentFingerprint,
     GenerationInputs,
     ScoringInputs,
@@ -23,11 +24,10 @@ from tamesu.core.identity import (
     scoring_map,
 )
 from tamesu.core.picture_prices import picture_price, sent_picture_tokens, with_tool
-from tamesu.core.picture_request import IMAGE
 from tamesu.core.pricing import largest_call_usd, largest_prompt_bytes
-from tamesu.core.response_schema import with_schema
 from tamesu.core.routes import canonical_provider, find_route
-from tamesu.core.tasks import IMAGES, built_in_checks, required_scorers, task_artifacts
+from tamesu.core.task_parameters import task_parameters
+from tamesu.core.tasks import built_in_checks, required_scorers, runs_built_in_task, task_artifacts
 
 ModelKey = tuple[str, str]
 _UNKNOWN = ModelFacts()
@@ -85,7 +85,7 @@ def matrix(evaluation: Eval, setting: Setting) -> Matrix:
     """
     items = select_items(evaluation.dataset, evaluation.defaults.items)
     targets = Targets.JSON if built_in_checks(evaluation.task) else Targets.TEXT
-    assets = Assets.SENT if evaluation.execution.backend == "native" else Assets.COUNTED
+    assets = Assets.SENT if evaluation.execution.task is None else Assets.COUNTED  # a task file hands over its own
     datasets = {arm.id: freeze(items, arm, targets, assets) for arm in evaluation.arms}
     pictures = {arm.id: _pictures(items, arm) if assets is Assets.SENT else () for arm in evaluation.arms}
     asked = {name: _Asked.of(dataset, pictures[name]) for name, dataset in datasets.items()}
@@ -143,6 +143,13 @@ def source_target(root: str, path: str) -> str:
 def _module(evaluation: Eval) -> str | None:
     execution = evaluation.execution
     return None if execution.file is None else source_target(execution.sources.root, execution.file)
+
+
+def _built_in_task(evaluation: Eval) -> int | None:
+    """Return the version of Tamesu's own task where Inspect runs that one."""
+    execution = evaluation.execution
+    built_in = runs_built_in_task(evaluation.task, execution.backend, execution.file)
+    return BUILT_IN_TASK_VERSION if built_in else None
 
 
 def _bounds(evaluation: Eval) -> Limits:
@@ -241,6 +248,7 @@ def _generation(
             role_recordings={role.role: role.recordings.sha256 for role in roles if role.recordings is not None},
             output_schema=None if evaluation.output_schema is None else evaluation.output_schema.schema,
             references=arm.references,
+            built_in_task=_built_in_task(evaluation),
         )
     )
 
@@ -284,10 +292,7 @@ def _run(shared: _Shared, entry: ModelEntry, arm: Arm, repetition: int, asked: _
     identity = make_identity(generation, shared.scoring, shared.judgement, shared.content)
     price = picture_price(evaluation.task, entry.provider, shared.setting.facts(entry.provider, entry.model).price)
     cap = shared.setting.endpoint(entry.provider).max_connections
-    if built_in_checks(evaluation.task):
-        parameters = with_schema(entry.provider, parameters, "output", evaluation.output_schema)
-    if evaluation.task == IMAGES:
-        parameters = {IMAGE: {}, **parameters}
+    parameters = task_parameters(evaluation.task, entry.provider, parameters, evaluation.output_schema)
     prompt = asked.prompt_bytes + sent_picture_tokens(entry.provider, asked.most_pictures)
     bounds = with_tool(evaluation.task, entry.provider, parameters, prompt)
     return RunSpec(

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
-from math import fsum, inf, sqrt
+from math import comb, fsum, inf, sqrt
 
 from tamesu.core.stats import (
     LEVEL,
@@ -27,6 +27,7 @@ POWER = 0.8
 FEWEST_FOR_SIGNIFICANCE = 6  # 2 * 0.5**5 is above 5 %: five items can never show a difference
 _EXACT = 16  # items that differ, up to which all their signs are gone through
 _TINY = 1e-12
+_COUNTED = 64  # items that differ, up to which outcomes are counted one by one
 
 
 @dataclass(frozen=True, slots=True)
@@ -208,9 +209,12 @@ def _p_value(differences: Sequence[float], mean: float, error: float) -> float:
 
 
 def _sign_test(higher: int, differing: int) -> float:
+    fewer = min(higher, differing - higher)
+    if differing <= _COUNTED:
+        return min(1.0, 2 * sum(comb(differing, hits) for hits in range(fewer + 1)) / (1 << differing))
     from scipy.special import bdtr
 
-    return min(1.0, float(2 * bdtr(min(higher, differing - higher), differing, 0.5)))
+    return min(1.0, float(2 * bdtr(fewer, differing, 0.5)))
 
 
 def _all_signs(sizes: Sequence[float], seen: float) -> float:

@@ -51,6 +51,7 @@ def plan(evaluation: Eval, runs: Matrix, situation: Situation, grouping: Groupin
         spent_usd=situation.balance.spent_usd + situation.balance.lost_usd,
         reserved_usd=situation.balance.reserved_usd,
         budget_usd=evaluation.defaults.budget_usd,
+        unpriced=situation.balance.unpriced,
         blockers=blockers(evaluation, situation, launches, runs.runs),
         strays=tuple(replace(stray, edits=edits_since(stray, slots)) for stray in situation.strays),
         policy_changed=changes[0] if changes else None,

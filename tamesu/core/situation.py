@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
+from enum import StrEnum
 
 from tamesu.base.model.evidence import Balance, RunRecord
 from tamesu.base.model.plan import Stray
@@ -17,6 +18,13 @@ class MissingCredential:
 
     provider: str
     names: tuple[str, ...]
+
+
+class Unpriced(StrEnum):
+    """Whether a person accepts that nobody knows what the calls of a model cost (`--accept-unknown-price`)."""
+
+    REFUSED = "refused"
+    ACCEPTED = "accepted"
 
 
 @dataclass(frozen=True, slots=True)
@@ -37,3 +45,4 @@ class Situation:
     strays: tuple[Stray, ...]
     installed_inspect: str
     pinned_inspect: str
+    unpriced: Unpriced = Unpriced.REFUSED

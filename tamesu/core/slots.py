@@ -48,7 +48,7 @@ def slot(spec: RunSpec, evidence: RunEvidence) -> Slot:
     waiting = _finished_elsewhere(evidence)
     if waiting:
         pending = tuple(name for name in pending if name not in waiting)
-    problem = _identity_problem(spec, record) or _altered_attempt(evidence)
+    problem = record_problem(spec, evidence)
     drift = drift_line(drifted_attempts(evidence.attempts))
     if not unclosed:
         # while an ingestion is owed, results may lie there that run.yml does not know yet
@@ -127,6 +127,11 @@ def _state(
     failed = len(spec.items) - complete
     tolerated = complete > 0 and failed <= spec.policy.tolerate_failed * len(spec.items)
     return SlotState.BANKED if tolerated else SlotState.FAILED
+
+
+def record_problem(spec: RunSpec, evidence: RunEvidence) -> str | None:
+    """Return a line about a run.yml that is of another run, or whose attempts were altered; None when all is well."""
+    return _identity_problem(spec, evidence.record) or _altered_attempt(evidence)
 
 
 def _identity_problem(spec: RunSpec, record: RunRecord | None) -> str | None:

@@ -12,6 +12,8 @@ from math import fsum, inf, sqrt
 from statistics import NormalDist
 from typing import NamedTuple
 
+from tamesu.core.tabled import POISSON_5, STUDENT_975
+
 LEVEL = 0.95
 _UPPER = (1 + LEVEL) / 2
 _RARE = 4  # successes or failures
@@ -41,8 +43,7 @@ class Estimate:
     reason: str | None = None
 
 
-@dataclass(frozen=True, slots=True)
-class Cluster:
+class Cluster(NamedTuple):
     """The repetitions of one item: their sum and their number."""
 
     total: float
@@ -124,6 +125,8 @@ def _rare_bound(count: float) -> float:
     """Return the lower bound of a Poisson mean by the published one-sided 5 %; the count itself above four."""
     if not 0 < count <= _RARE:
         return count
+    if count in POISSON_5:
+        return POISSON_5[count]
     from scipy.special import gammaincinv
 
     return float(gammaincinv(count, 1 - LEVEL))
@@ -169,8 +172,8 @@ def _effective_size(rate: float, error: float, clusters: Sequence[Cluster]) -> f
 def clusters_of(observations: Sequence[Observation]) -> dict[str, Cluster]:
     """Return the observations of each item in the order of their first one."""
     values: dict[str, list[float]] = {}
-    for observation in observations:
-        values.setdefault(observation.item, []).append(observation.value)
+    for item, value in observations:
+        values.setdefault(item, []).append(value)
     return {item: Cluster(fsum(group), len(group)) for item, group in values.items()}
 
 
@@ -203,6 +206,8 @@ def normal_quantile(probability: float) -> float:
 
 def student_quantile(freedom: int, probability: float = _UPPER) -> float:
     """Return the quantile of Student's distribution, by default the one of a two-sided 95 % interval."""
+    if probability == _UPPER and 1 <= freedom <= len(STUDENT_975):
+        return STUDENT_975[freedom - 1]
     from scipy.special import stdtrit
 
     return float(stdtrit(freedom, probability))

@@ -8,9 +8,9 @@ from dataclasses import dataclass
 from tamesu.base.model.manifest import Eval
 from tamesu.core.picture_request import picture_providers, returns_pictures
 from tamesu.core.signatures import PICTURES
-from tamesu.core.tasks import IMAGES
+from tamesu.core.tasks import BUNDLE, IMAGES
 
-_SENT = f"backend 'native' sends pictures alone, as {PICTURES}"
+_SENT = f"with a prompt go pictures alone, as {PICTURES}"
 
 
 @dataclass(frozen=True, slots=True)
@@ -24,29 +24,25 @@ class MissingSupport:
 
 def missing_support(evaluation: Eval) -> tuple[MissingSupport, ...]:
     """Return everything that the eval asks for and this version does not do."""
-    return (*_backend(evaluation), *_inputs(evaluation))
+    sent = _given_to_code if evaluation.execution.task is not None else _unsendable
+    return (*_outputs(evaluation), *sent(evaluation))
 
 
-def _backend(evaluation: Eval) -> Iterator[MissingSupport]:
-    if evaluation.task != "artifact_bundle" and evaluation.execution.backend == "inspect":
-        message = f"task '{evaluation.task}' is not available on backend 'inspect' in this version"
-        yield MissingSupport(("task",), message)
-    if evaluation.task == IMAGES and evaluation.execution.backend == "native":
+def _outputs(evaluation: Eval) -> Iterator[MissingSupport]:
+    if evaluation.task == BUNDLE and evaluation.output_schema is not None:
+        yield MissingSupport(("output_schema",), "output_schema is not acted upon by task 'artifact_bundle'")
+    if evaluation.task == IMAGES and evaluation.execution.task is None:
         for number, entry in enumerate(evaluation.models):
             if not returns_pictures(entry.provider):
                 message = f"no pictures come back over the route of '{entry.provider}', but of {picture_providers()}"
                 yield MissingSupport(("runs", number, "provider"), message)
 
 
-def _inputs(evaluation: Eval) -> Iterator[MissingSupport]:
-    if evaluation.execution.backend == "inspect" and evaluation.output_schema is not None:
-        yield MissingSupport(("output_schema",), "output_schema is not acted upon on backend 'inspect'")
-    if evaluation.execution.backend == "inspect":
-        for number, arm in enumerate(evaluation.arms):
-            if arm.references:
-                yield MissingSupport(("arms", number, "references"), "references are not sent by backend 'inspect'")
-        return
-    yield from _unsendable(evaluation)
+def _given_to_code(evaluation: Eval) -> Iterator[MissingSupport]:
+    for number, arm in enumerate(evaluation.arms):
+        if arm.references:
+            message = "references are not sent where a task file asks the model"
+            yield MissingSupport(("arms", number, "references"), message)
 
 
 def _unsendable(evaluation: Eval) -> Iterator[MissingSupport]:

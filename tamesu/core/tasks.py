@@ -25,6 +25,11 @@ def built_in_checks(task: str) -> tuple[str, ...]:
     return _BUILT_IN.get(task, ())
 
 
+def runs_built_in_task(task: str, backend: str, task_file: str | None) -> bool:
+    """Return whether Inspect runs Tamesu's own task, one call per item, since nobody names another one."""
+    return backend == "inspect" and task_file is None and task in _BUILT_IN
+
+
 def task_artifacts(evaluation: Eval) -> ArtifactPolicy:
     """Return the roles of an eval's outputs: declared for a bundle, else one output, which people look at."""
     declared = evaluation.execution.artifacts

@@ -29,7 +29,7 @@ from tamesu.core.attempts import Closing, attempt_state, close_attempt
 from tamesu.core.ledger import open_reservations
 from tamesu.core.roles import models_of
 from tamesu.core.wire import check_wire, unanswered_calls, unanswered_role_calls
-from tamesu.edge.backends.protocol import AttemptRequest, Backend, ClosedLog, LogReading
+from tamesu.edge.backends.protocol import AttemptRequest, Backend, ClosedLog, LogReading, backend
 from tamesu.edge.credentials import Access
 from tamesu.edge.store.digests import file_digest
 from tamesu.edge.store.evidence import read_attempts, unclosed_attempts
@@ -75,7 +75,7 @@ def asked_items(request_dataset: bytes) -> tuple[str, ...]:
 
 def close(
     project: Project,
-    backend: Backend,
+    engine: Backend,
     request: AttemptRequest,
     fault: Fault | None,
     survived: bool,
@@ -83,9 +83,9 @@ def close(
     load: LoadSummary | None = None,
 ) -> AttemptRecord:
     """Close an attempt from whatever it left: log to its place, record, settlement. Idempotent."""
-    backend.remove_survivors(request)
-    closed = _visible_log(project, backend, request, ended_well=survived and fault is None)
-    ended = _judged(backend, request, closed, survived)
+    engine.remove_survivors(request)
+    closed = _visible_log(project, engine, request, ended_well=survived and fault is None)
+    ended = _judged(engine, request, closed, survived)
     if fault is not None and fault.type == _TASK_ENDED_IT and closed.path is not None:
         # nobody else did, and it would do so again: it uses up a try of everything that was asked
         ended = replace(ended, verdict=replace(ended.verdict, used=request.asked))
@@ -120,8 +120,8 @@ class _Ended:
     error: Fault | None
 
 
-def _judged(backend: Backend, request: AttemptRequest, closed: ClosedLog, survived: bool) -> _Ended:
-    reading, error = _reading(backend, closed)
+def _judged(engine: Backend, request: AttemptRequest, closed: ClosedLog, survived: bool) -> _Ended:
+    reading, error = _reading(engine, closed)
     samples, at_once = reading.samples, reading.samples_at_once
     corrupt = closed.error is not None or error is not None
     state = "corrupt" if corrupt else attempt_state(closed.status, survived=survived, any_sample=bool(samples))
@@ -168,14 +168,14 @@ def _record(request: AttemptRequest, closed: ClosedLog, ended: _Ended) -> Attemp
     )
 
 
-def _visible_log(project: Project, backend: Backend, request: AttemptRequest, ended_well: bool) -> ClosedLog:
+def _visible_log(project: Project, engine: Backend, request: AttemptRequest, ended_well: bool) -> ClosedLog:
     """Return the attempt's log, waiting for one that must be somewhere.
 
     An attempt that ended well or whose requests left has a log; on some file systems it is seen late. Raises
     NotVisible while it may still come, so that nothing is asked again; after that everything counts as lost.
     """
     deadline = time.monotonic() + _VISIBLE_SECONDS
-    while (closed := backend.close_log(request)).path is None:
+    while (closed := engine.close_log(request)).path is None:
         sent = len(read_wire(request.paths.wire, request.attempt).requests)
         if not (ended_well or sent):
             return closed
@@ -191,13 +191,13 @@ def _visible_log(project: Project, backend: Backend, request: AttemptRequest, en
     return closed
 
 
-def _reading(backend: Backend, closed: ClosedLog) -> tuple[LogReading, Fault | None]:
+def _reading(engine: Backend, closed: ClosedLog) -> tuple[LogReading, Fault | None]:
     """Return what a log holds, and why it cannot be read."""
     nothing = LogReading("none", (), None)
     if closed.path is None or closed.error is not None:
         return nothing, None
     try:
-        return backend.read_log(closed.path), None
+        return engine.read_log(closed.path), None
     except FrameworkFault as error:
         return nothing, Fault("CorruptLog", str(error))
 
@@ -234,11 +234,12 @@ def settle(project: Project, spec: RunSpec, record: AttemptRecord) -> None:
                 spent_usd=record.spent_usd,
                 lost_usd=record.lost_usd,
                 samples=len(record.finished),
+                unpriced=len(record.asked) if spec.unpriced and record.state != "faulted" else 0,
             ),
         )
 
 
-def adopt(project: Project, backend: Backend, spec: RunSpec) -> tuple[AttemptRecord, ...]:
+def adopt(project: Project, engine: Backend, spec: RunSpec) -> tuple[AttemptRecord, ...]:
     """Close every attempt that an earlier process left open, and settle closed ones that were not."""
     paths = project.eval(spec.ref)
     run = paths.run(spec.run_id)
@@ -249,7 +250,7 @@ def adopt(project: Project, backend: Backend, spec: RunSpec) -> tuple[AttemptRec
     for number in unclosed_attempts(paths, spec.run_id, closed):
         asked = asked_items(run.attempt_dataset(number).read_bytes())
         request = make_request(project, spec, number, asked)
-        adopted.append(close(project, backend, request, None, survived=False))
+        adopted.append(close(project, engine, request, None, survived=False))
     return tuple(adopted)
 
 
@@ -283,7 +284,7 @@ def left_open(project: Project, ref: EvalRef) -> bool:
     return unclosed or bool(open_reservations(read_ledger(paths.ledger)))
 
 
-def sweep(project: Project, backend: Backend, ref: EvalRef) -> None:
+def sweep(project: Project, ref: EvalRef) -> None:
     """Close what dead processes left anywhere in an eval, runs that are stale by now included.
 
     Reservations whose attempt never began are released. Runs held by a live process are left alone.
@@ -295,7 +296,8 @@ def sweep(project: Project, backend: Backend, ref: EvalRef) -> None:
         if run.attempt(number).exists() or not run.spec.exists():
             continue
         with suppress(RunHeld, NotVisible), held(project.lock(run.folder.name), run.folder.name, 0):
-            adopt(project, backend, read_spec(run))
+            spec = read_spec(run)
+            adopt(project, backend(spec.backend), spec)
     for (run_id, attempt), entry in open_reservations(read_ledger(paths.ledger)).items():
         if attempt > 0 and paths.run(run_id).attempt_dataset(attempt).exists():
             continue

@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from dataclasses import replace
 
 from tamesu.base.canonical import Json
-from tamesu.base.model.evidence import SampleEvidence
+from tamesu.base.model.evidence import Fault, SampleEvidence
 from tamesu.base.model.plan import RunSpec
 from tamesu.core.checks.built_in import built_in_scores
 from tamesu.core.ingest import StagedOutput
@@ -25,9 +25,14 @@ def expectations(run: RunPaths, attempt: int) -> Mapping[str, Json]:
 def checked(
     run: RunPaths, spec: RunSpec, sample: SampleEvidence | None, staged: StagedOutput, expected: Json
 ) -> SampleEvidence | None:
-    """Return a sample with the scores of the built-in checks; one without an answer to check stays as it is."""
+    """Return a sample with the scores of the built-in checks too; one without an answer to check stays as it is.
+
+    An answer of which nothing was kept is no wrong answer, so that its item has failed.
+    """
     if sample is None or sample.error is not None or not built_in_checks(spec.task):
         return sample
+    if sample.answered and not (staged.artifacts or staged.rejected):
+        return replace(sample, error=Fault("MissingOutput", "the model answered, and what was kept of it is not here"))
     output = next((artifact for artifact in staged.artifacts if artifact.role == OUTPUT), None)
     content = None if output is None else (run.item(sample.item) / output.path).read_bytes()
-    return replace(sample, scores=built_in_scores(spec, expected, content))
+    return replace(sample, scores=(*sample.scores, *built_in_scores(spec, expected, content)))

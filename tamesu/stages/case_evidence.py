@@ -28,7 +28,8 @@ PAGE_VERSION = 1  # raised when the same evidence yields another page
 class CaseEval:
     """One eval of a case: `planned` is None when it does not read, and `problems` say why.
 
-    `measured` is the digest that an analysis is bound to, `analysis` and `closing` are files as they lie there.
+    `measured` is the digest that an analysis is bound to, `analysis` and `closing` are files as they lie there. Of a
+    case that holds reports alone, `reports` are leaderboard.md and evaluation-report.md; None for any other.
     """
 
     ref: EvalRef
@@ -38,6 +39,7 @@ class CaseEval:
     measured: str | None
     analysis: bytes | None
     closing: bytes | None
+    reports: tuple[bytes | None, bytes | None] | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -77,8 +79,15 @@ def read_case(
     readmes = {"": _content(project, project.case(case) / "README.md")}
     readmes |= {ref.experiment: _content(project, project.experiment(ref) / "README.md") for ref in experiments}
     problems = tuple(str(one) for one in sorted(reading.told()) if one.severity == "error")
-    evals = (_eval(project, ref, cache, shelf, (known or {}).get(ref)) for ref in project.refs() if ref.case == case)
+    evals = [_eval(project, ref, cache, shelf, (known or {}).get(ref)) for ref in project.refs() if ref.case == case]
+    evals += [_reported(project, ref) for ref in project.reported_refs(case)]
     return CaseEvidence(case, value, problems, readmes, tuple(evals))
+
+
+def _reported(project: Project, ref: EvalRef) -> CaseEval:
+    paths = project.eval(ref)
+    reports = _content(project, paths.leaderboard), _content(project, paths.report)
+    return CaseEval(ref, None, (), None, None, _content(project, paths.analysis), None, reports)
 
 
 def _eval(project: Project, ref: EvalRef, cache: DigestCache, shelf: Shelf, planned: Planned | None) -> CaseEval:
@@ -113,7 +122,7 @@ def _known(content: bytes | None) -> Json:
 
 
 def _counted(one: CaseEval) -> Json:
-    read: list[Json] = []
+    read: list[Json] = [] if one.reports is None else [_known(report) for report in one.reports]
     if one.planned is not None:
         plan, evaluation = one.planned.plan, one.planned.evaluation
         read = [

@@ -11,7 +11,7 @@ from tamesu.core.closing import ClosingState, Owed, closing_state, last_closing,
 from tamesu.edge.store.digests import DigestCache
 from tamesu.edge.store.files import write_atomic
 from tamesu.edge.store.paths import Project
-from tamesu.edge.store.records import dump_record
+from tamesu.edge.store.seal import dump_sealed
 from tamesu.stages.activate import with_status, write_manifest
 from tamesu.stages.clock import now
 from tamesu.stages.plan import Planned
@@ -66,7 +66,7 @@ def close_eval(
             accepted=sum(row.accepted is True for row in rows) if known else None,
         )
         before = record.closings if record is not None else ()
-        write_atomic(project.eval(evaluation.ref).closing, dump_record(ClosingRecord((*before, closing))))
+        write_atomic(project.eval(evaluation.ref).closing, dump_sealed(ClosingRecord((*before, closing))))
     if evaluation.status != "complete":
         write_manifest(project, evaluation, manifest)
     return Closed.DONE

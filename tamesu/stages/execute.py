@@ -36,6 +36,7 @@ from tamesu.edge.store.paths import Project, RunPaths
 from tamesu.edge.store.places import places_held
 from tamesu.edge.store.progress import tell_progress
 from tamesu.edge.store.records import read_record
+from tamesu.short_lived import loading
 from tamesu.stages.attempts import adopt, begin, close, make_request, sweep
 from tamesu.stages.clock import now
 from tamesu.stages.freeze import read_spec
@@ -74,10 +75,11 @@ def execute_launch(
     paths = project.eval(order.ref)
     specs = [read_spec(paths.run(run_id)) for run_id in order.runs]
     check_trust(project, order.ref, specs, order.trusted)
-    engine = backend(specs[0].backend)
-    preflight = _preflight(project, engine, order, specs, tell)
+    with loading():
+        engine = backend(specs[0].backend)
+        preflight = _preflight(project, engine, order, specs, tell)
     engine.isolate(project.state / "launches" / order.id)
-    sweep(project, engine, order.ref)
+    sweep(project, order.ref)
     with ExitStack() as stack:
         for endpoint, (wanted, cap) in sorted(_places(specs).items()):
             stack.enter_context(places_held(project, endpoint, wanted, cap, _ENDPOINT_PATIENCE_SECONDS))
@@ -163,7 +165,8 @@ def _attempt(
         return None
     images = verified_images(spec, paths.run(spec.run_id).sources)
     if preflight is not None:
-        preflight.check(spec)
+        with loading():  # the probe imports the provider's client
+            preflight.check(spec)
     reserve(project, spec, owed.attempt, len(owed.items), order.payer)
     file = project.progress(order.payer.id)
     accesses = {} if preflight is None else preflight.accesses

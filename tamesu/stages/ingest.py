@@ -44,6 +44,7 @@ from tamesu.edge.store.records import dump_record, read_record
 from tamesu.edge.store.staging import collect
 from tamesu.stages.attempts import make_request
 from tamesu.stages.built_in import checked, expectations
+from tamesu.stages.call_log import tell_calls
 from tamesu.stages.clock import now, seconds_between
 
 
@@ -84,24 +85,25 @@ def ingest_run(project: Project, backend: Backend, spec: RunSpec, extent: Extent
     pace = _Pace() if known is None else _Pace(known.execution.concurrency_reached, known.execution.busy_seconds)
     # a log that could not be mapped keeps the run failed until a later attempt is ingested
     error: Fault | None = None if known is None else known.error
-    for record in due:
-        try:
-            reading = _reading(project, backend, spec, record)
-        except FrameworkFault as fault:
-            error = Fault("FrameworkFault", str(fault))
-            log_event(paths.call_log(spec.run_id), "framework_error", now(), {"message": str(fault)})
+    # a log that is refused must not leave the results of earlier attempts in the place of later ones
+    read = [(record, _mapped(project, backend, spec, record)) for record in due]
+    for record, reading in read:
+        if isinstance(reading, FrameworkFault):
+            error = Fault("FrameworkFault", str(reading))
+            log_event(paths.call_log(spec.run_id), "framework_error", now(), {"message": str(reading)})
             continue
         pace = pace.with_log(reading)
+        tell_calls(project, _priced(spec, record), record, reading)
         entries |= _ingest_attempt(project, spec, record, attempts, reading)
         error = None
     made = _run_record(spec, attempts, digests, entries, error, pace)
     if known is not None:
         made = replace(made, identity=known.identity)  # judgement as of the start, whatever it is now
-    _write_record(project, spec, made)
+    write_run_record(project, spec, made)
     return made
 
 
-def _write_record(project: Project, spec: RunSpec, made: RunRecord) -> None:
+def write_run_record(project: Project, spec: RunSpec, made: RunRecord) -> None:
     """Write run.yml, and tell the call log, unless it says the same already."""
     paths = project.eval(spec.ref)
     place, content = paths.run(spec.run_id).record, dump_record(made)
@@ -114,6 +116,14 @@ def _write_record(project: Project, spec: RunSpec, made: RunRecord) -> None:
 
 def _previous(run: RunPaths) -> RunRecord | None:
     return read_record(run.record, RunRecord) if run.record.exists() else None
+
+
+def _mapped(project: Project, backend: Backend, spec: RunSpec, record: AttemptRecord) -> LogReading | FrameworkFault:
+    """Return the log of an attempt, or why it cannot be mapped to what was asked."""
+    try:
+        return _reading(project, backend, spec, record)
+    except FrameworkFault as fault:
+        return fault
 
 
 def _reading(project: Project, backend: Backend, spec: RunSpec, record: AttemptRecord) -> LogReading:
@@ -144,9 +154,7 @@ def _ingest_attempt(
     run = paths.run(spec.run_id)
     samples: Mapping[str, SampleEvidence] = by_item(reading.samples)
     used = attempts_used([attempt for attempt in attempts if attempt.attempt <= record.attempt])
-    prices = record.role_prices
-    roles = tuple(replace(role, price=prices.get(role.role, role.price)) for role in spec.roles)
-    priced = replace(spec, price=record.price, roles=roles)
+    priced = _priced(spec, record)
     entries: dict[str, ItemEntry] = {}
     events: list[tuple[CallEvent, str, Mapping[str, Json]]] = []
     expected = expectations(run, record.attempt) if built_in_checks(spec.task) else {}
@@ -161,6 +169,13 @@ def _ingest_attempt(
         entries[item] = _entry(result, content)
     log_events(paths.call_log(spec.run_id), events)
     return entries
+
+
+def _priced(spec: RunSpec, record: AttemptRecord) -> RunSpec:
+    """Return the run with the prices of an attempt."""
+    prices = record.role_prices
+    roles = tuple(replace(role, price=prices.get(role.role, role.price)) for role in spec.roles)
+    return replace(spec, price=record.price, roles=roles)
 
 
 def _item_events(result: ItemResult) -> list[tuple[CallEvent, str, Mapping[str, Json]]]:

@@ -9,7 +9,6 @@ from collections.abc import Callable, Iterable, Mapping
 from contextlib import ExitStack
 from dataclasses import dataclass, field
 
-from tamesu.base.canonical import digest
 from tamesu.base.errors import BudgetRefused, PaymentNeeded, Refused
 from tamesu.base.model.evidence import LedgerEntry
 from tamesu.base.model.judging import JudgePlan
@@ -73,7 +72,7 @@ def judge_eval(project: Project, ref: EvalRef, choice: Choice, payer: Payer, tel
     Raises Refused before anything leaves when something forbids it, above all BudgetRefused and PaymentNeeded, and
     RunHeld while another process judges the eval.
     """
-    with held(project.lock(_lock_name(ref)), f"judging of {ref}", _PATIENCE_SECONDS):
+    with held(project.judging_lock(ref), f"judging of {ref}", _PATIENCE_SECONDS):
         settle_what_a_death_left(project, ref)
         cache = digest_cache(project)
         planned = plan_eval(project, ref, Grouping.BATCHED, Retries.BOUNDED, cache)
@@ -111,10 +110,6 @@ def payment_line(ref: EvalRef, plan: JudgePlan) -> str:
         f"{ref}: {paid} paid judgment(s) owed, up to {plan.exposure_usd:.4f} USD; "
         f"use `tamesu judge {ref}`, or --config pay_usd=<ceiling>"
     )
-
-
-def _lock_name(ref: EvalRef) -> str:
-    return f"judging-{digest(str(ref))[:12]}"
 
 
 def settle_what_a_death_left(project: Project, ref: EvalRef) -> None:

@@ -91,6 +91,7 @@ _KINDS = (
     ("config/config.yaml", DocumentKind.CONFIG),
     ("config/models.yml", DocumentKind.MODELS),
     ("cases/*/case.yml", DocumentKind.CASE),
+    ("cases/*/publication.yml", DocumentKind.PUBLICATION),
     ("cases/*/datasets/*/dataset.yml", DocumentKind.DATASET),
     ("cases/*/experiments/*/rubrics/*.yml", DocumentKind.RUBRIC),
 )

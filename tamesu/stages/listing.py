@@ -37,12 +37,13 @@ class ListedExperiment:
 
 @dataclass(frozen=True, slots=True)
 class ListedCase:
-    """A case with its question, or what it says it is about."""
+    """A case with its question, or what it says it is about; of one that holds reports alone nothing is planned."""
 
     name: str
     question: str | None
     experiments: tuple[ListedExperiment, ...]
     problem: str | None = None
+    reports_alone: bool = False
 
 
 def list_cases(project: Project, cases: Iterable[str]) -> tuple[ListedCase, ...]:
@@ -56,12 +57,15 @@ def _case(project: Project, case: str, shelf: Shelf) -> ListedCase:
     document = reading.shared("case", project.case_file(case), lambda own, path: own.document(path, DocumentKind.CASE))
     value = document.value if document is not None and isinstance(document.value, dict) else {}
     question = value.get("question") or value.get("description")
+    said = str(question) if question else None
+    if project.is_reported(case):
+        return ListedCase(case, said, (), _first(reading.findings), reports_alone=True)
     experiments = tuple(
         ListedExperiment(ref.experiment, tuple(_eval(project, eval_, shelf) for eval_ in _evals(project, ref)))
         for ref in project.experiments()
         if ref.case == case
     )
-    return ListedCase(case, str(question) if question else None, experiments, _first(reading.findings))
+    return ListedCase(case, said, experiments, _first(reading.findings))
 
 
 def _evals(project: Project, within: ExperimentRef) -> Iterable[EvalRef]:

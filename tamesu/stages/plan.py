@@ -15,7 +15,7 @@ from tamesu.base.model.trust import TrustedCode
 from tamesu.core.ledger import balance, spent_by_run
 from tamesu.core.matrix import Matrix, Setting
 from tamesu.core.planning import Grouping, Retries, plan
-from tamesu.core.situation import MissingCredential, Situation
+from tamesu.core.situation import MissingCredential, Situation, Unpriced
 from tamesu.core.trust import still_untrusted
 from tamesu.edge.credentials import missing_credentials, read_environment
 from tamesu.edge.documents.eval_reader import ReadEval, read_eval
@@ -58,6 +58,7 @@ def plan_eval(
     cache: DigestCache,
     shelf: Shelf | None = None,
     trusted: Sequence[TrustedCode] = (),
+    unpriced: Unpriced = Unpriced.REFUSED,
 ) -> Planned:
     """Return what an eval owes; foreign code may run as far as it is `trusted`. Raises InvalidDocument for errors."""
     read = read_eval(project, ref, shelf)
@@ -77,6 +78,7 @@ def plan_eval(
         untrusted=still_untrusted(executed_origins(project, ref, runs.runs), trusted),
         installed_inspect=installed_inspect(),
         pinned_inspect=read.setting.inspect_version,
+        unpriced=unpriced,
     )
     made = plan(evaluation, runs, situation, grouping, retries)
     return Planned(evaluation, runs, made, read.setting, read.findings, records)

@@ -35,6 +35,7 @@ from tamesu.core.preflight.standing import (
 )
 from tamesu.core.roles import as_run
 from tamesu.core.routes import Route, canonical_provider, find_route
+from tamesu.core.situation import Unpriced
 from tamesu.core.trust import words_for
 from tamesu.core.wire import unverified
 from tamesu.edge.credentials import Environment, missing_credentials, read_access, read_environment
@@ -125,10 +126,15 @@ def preflight_eval(project: Project, around: Surroundings, wish: Wish, hands: Ha
     return tuple(preflight_run(project, spec, around, wish, hands) for spec in owed)
 
 
-def survey(project: Project, ref: EvalRef, trusted: Sequence[TrustedCode] = ()) -> Surroundings:
+def survey(
+    project: Project,
+    ref: EvalRef,
+    trusted: Sequence[TrustedCode] = (),
+    unpriced: Unpriced = Unpriced.REFUSED,
+) -> Surroundings:
     """Return what the preflights of one eval have in common. Raises InvalidDocument when the eval has errors."""
     cache = digest_cache(project)
-    planned = plan_eval(project, ref, Grouping.BATCHED, Retries.BOUNDED, cache, trusted=trusted)
+    planned = plan_eval(project, ref, Grouping.BATCHED, Retries.BOUNDED, cache, trusted=trusted, unpriced=unpriced)
     cache.save()
     findings = lint_eval(project, ref).findings
     needed = words_for(executed_origins(project, ref, planned.matrix.runs), trusted)

@@ -10,23 +10,33 @@ from markupsafe import Markup
 
 from tamesu.base.canonical import Json
 from tamesu.base.errors import EvidenceError, TamesuError
-from tamesu.base.model.judgement import Closing, ClosingRecord
+from tamesu.base.model.judgement import Closing
 from tamesu.base.model.plan import SlotState
+from tamesu.core.checks.fields import schema_fields
 from tamesu.core.report.binding import Analysis, binding_line, written_about
 from tamesu.core.report.page import Gallery, make_gallery
 from tamesu.core.report.prose import prose
-from tamesu.core.report.study.case import BrokenEval, CaseStudy, EvalStudy, ExperimentStudy, PictureKey, case_page
+from tamesu.core.report.study.case import (
+    BrokenEval,
+    CaseStudy,
+    EvalStudy,
+    ExperimentStudy,
+    PictureKey,
+    ReportedEval,
+    case_page,
+)
 from tamesu.core.report.study.design import Fact, make_design
+from tamesu.core.report.study.fields import make_fields
 from tamesu.core.report.study.items import make_book
 from tamesu.core.report.study.provenance import make_provenance
 from tamesu.core.report.study.spending import spending
 from tamesu.core.rows import ItemRow
 from tamesu.edge.documents.reading import Shelf
+from tamesu.edge.store.closings import parse_closing
 from tamesu.edge.store.digests import DigestCache
 from tamesu.edge.store.files import write_atomic
 from tamesu.edge.store.journal import read_ledger
 from tamesu.edge.store.paths import Project
-from tamesu.edge.store.records import parse_record
 from tamesu.stages.case_evidence import CaseEval, CaseEvidence, named_in_project, read_case
 from tamesu.stages.outputs import exhibits_of, shown_outputs
 from tamesu.stages.plan import Planned
@@ -56,6 +66,11 @@ def present_case(project: Project, case: str, cache: DigestCache) -> Presented:
     page = project.case_page(case)
     write_atomic(page, case_page(_study(project, evidence, cache)).encode())
     return Presented(page, evidence.digest, tuple(_unbound(project, evidence)))
+
+
+def study_of_case(project: Project, case: str, cache: DigestCache) -> CaseStudy:
+    """Return all that the page of a case shows."""
+    return _study(project, read_case(project, case, cache, Shelf()), cache)
 
 
 def case_is_current(project: Project, case: str, cache: DigestCache) -> bool:
@@ -118,7 +133,12 @@ def _prose(content: bytes | None, level: int, source: str) -> Markup | None:
     return None if content is None or not content.strip() else prose(_text(content), level, source)
 
 
-def _eval(project: Project, one: CaseEval, cache: DigestCache) -> EvalStudy | BrokenEval:
+def _eval(project: Project, one: CaseEval, cache: DigestCache) -> EvalStudy | BrokenEval | ReportedEval:
+    if one.reports is not None:
+        leaderboard, report = one.reports
+        analysis = _prose(one.analysis, 5, "analysis.md")
+        texts = _prose(leaderboard, 5, "leaderboard.md"), _prose(report, 5, "evaluation-report.md")
+        return ReportedEval(one.ref, analysis, *texts)
     if one.planned is None:
         return BrokenEval(one.ref, one.problems)
     try:
@@ -160,6 +180,7 @@ def _eval_study(project: Project, one: CaseEval, planned: Planned, cache: Digest
         analysis=_analysis(one),
         closings=_closings(one),
         files=tuple(project.relative(path) for path in views),
+        fields=make_fields(summary, schema_fields(evaluation.output_schema)),
     )
 
 
@@ -194,6 +215,6 @@ def _closings(one: CaseEval) -> tuple[Closing, ...]:
     if one.closing is None:
         return ()
     try:
-        return parse_record(one.closing, ClosingRecord, "closing.yml").closings
+        return parse_closing(one.closing, "closing.yml").closings
     except EvidenceError as error:
         raise EvidenceError(f"{one.ref}: {error}") from None

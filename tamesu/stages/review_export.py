@@ -176,7 +176,7 @@ def _key(
         entries={one.entry.id: one.key for one in made},
     )
     for known in read_keys(paths):
-        if replace(known, pack="", time=key.time) == key:
+        if replace(known, pack="", time=key.time, checksum="") == key:
             return known
     return replace(key, pack=_free_name(paths, key, lot))
 

@@ -26,7 +26,7 @@ from tamesu.edge.store.locks import held
 from tamesu.edge.store.packs import read_key
 from tamesu.edge.store.parsed import read_results, read_run_record
 from tamesu.edge.store.paths import Project
-from tamesu.edge.store.records import dump_record
+from tamesu.edge.store.seal import dump_sealed
 from tamesu.stages.plan import valid
 from tamesu.stages.reviewing import human_rubric
 
@@ -123,7 +123,7 @@ def _imported(
 
 def _write(project: Project, ref: EvalRef, record: ReviewRecord) -> None:
     path = project.eval(ref).run(record.run_id).review(record.item, record.reviewer, record.time)
-    write_exclusive(path, dump_record(record))
+    write_exclusive(path, dump_sealed(record))
 
 
 def _key(project: Project, ref: EvalRef, submission: Submission, packs: Mapping[str, str]) -> PackKey | Finding:

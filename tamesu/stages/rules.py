@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import Any
 
 from tamesu.base.errors import UsageError
-from tamesu.base.model.workflow import PlannedEval, PlannedLaunch, PlannedRun, WorkflowPlan
+from tamesu.base.model.workflow import PlannedEval, PlannedLaunch, PlannedPackage, PlannedRun, WorkflowPlan
 from tamesu.edge.store.locks import Presence
 from tamesu.edge.store.paths import Project, find_project
 from tamesu.stages.plan_file import load_plan, save_plan
@@ -107,6 +107,27 @@ class RulesView:
         folders = [folder for one in self.plan.cases if one.name == wildcards.case for folder in one.folders]
         ingested = [f".tamesu/want/{folder}/ingested" for folder in folders]
         return [f".tamesu/want/build/{wildcards.case}/index.html", *ingested]
+
+    @property
+    def packages(self) -> tuple[str, ...]:
+        """The archives of the cases that say under which name they are published."""
+        return tuple(one.archive for one in self.plan.packages)
+
+    def packed_case(self, wildcards: Any) -> str:
+        """Return the case that an archive is made from."""
+        return self._package(wildcards).case
+
+    def of_package(self, wildcards: Any) -> list[str]:
+        """Return what an archive waits for: its marker, and that the planned evals of the case are ingested."""
+        one = self._package(wildcards)
+        return [f".tamesu/want/{one.archive}", *(f".tamesu/want/{folder}/ingested" for folder in one.folders)]
+
+    def packed_views(self, wildcards: Any) -> list[str]:
+        """Return the views that an archive holds, which are made before it."""
+        return list(self._package(wildcards).views)
+
+    def _package(self, wildcards: Any) -> PlannedPackage:
+        return next(one for one in self.plan.packages if one.archive == wildcards.archive)
 
     @property
     def not_here(self) -> tuple[str, ...]:

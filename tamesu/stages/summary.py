@@ -16,15 +16,15 @@ from tamesu.core.report.summary import EvalSummary, summarise
 from tamesu.core.rows import ItemRow, SlotEvidence, build_rows
 from tamesu.core.standing import Standing, standing
 from tamesu.core.trust import trusted_remarks
+from tamesu.edge.store.closings import parse_closing
 from tamesu.edge.store.digests import DigestCache
 from tamesu.edge.store.journal import read_ledger
 from tamesu.edge.store.judged import judged_digest, read_judged
 from tamesu.edge.store.parsed import read_results
 from tamesu.edge.store.paths import Project
-from tamesu.edge.store.records import read_record
 from tamesu.stages.plan import Planned
 
-VIEWS_VERSION = 5  # raised when the same evidence yields other views
+VIEWS_VERSION = 6  # raised when the same evidence yields other views
 
 
 def evidence_digest(project: Project, planned: Planned, cache: DigestCache) -> str:
@@ -89,7 +89,7 @@ def eval_rows(project: Project, planned: Planned, cache: DigestCache) -> tuple[I
 def read_closing(project: Project, ref: EvalRef) -> ClosingRecord | None:
     """Return closing.yml, None when there is none. Raises EvidenceError when it does not parse."""
     path = project.eval(ref).closing
-    return read_record(path, ClosingRecord) if path.exists() else None
+    return parse_closing(path.read_bytes(), str(path)) if path.exists() else None
 
 
 def closing_digest(project: Project, planned: Planned, cache: DigestCache) -> str:

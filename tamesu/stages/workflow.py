@@ -19,16 +19,19 @@ from tamesu.base.model.workflow import (
     PlannedEval,
     PlannedJudging,
     PlannedLaunch,
+    PlannedPackage,
     PlannedRun,
     WorkflowPlan,
 )
 from tamesu.core.planning import Grouping, Retries
+from tamesu.core.situation import Unpriced
 from tamesu.edge.documents.reading import Shelf
 from tamesu.edge.store.digests import DigestCache
 from tamesu.edge.store.paths import EvalPaths, Project
 from tamesu.stages.case_evidence import read_case
 from tamesu.stages.judge_plan import plan_judges
 from tamesu.stages.metrics import tables_made_from
+from tamesu.stages.packages import wanted_package
 from tamesu.stages.plan import Planned, digest_cache, plan_eval
 from tamesu.stages.report import view_made_from
 from tamesu.stages.summary import evidence_digest
@@ -44,6 +47,7 @@ def make_workflow_plan(
     pay_usd: float | None,
     trusted: Sequence[TrustedCode] = (),
     judge_pay_usd: float | None = None,
+    unpriced: Unpriced = Unpriced.REFUSED,
 ) -> WorkflowPlan:
     """Plan the given evals and set the markers of their derived files.
 
@@ -54,7 +58,7 @@ def make_workflow_plan(
     planned, broken = [], []
     for ref in refs:
         try:
-            planned.append(plan_eval(project, ref, grouping, retries, cache, shelf, trusted))
+            planned.append(plan_eval(project, ref, grouping, retries, cache, shelf, trusted, unpriced))
         except InvalidDocument as error:
             broken.append(str(error))
     launches = tuple(_launch(p, launch, pay_usd) for p in planned for launch in p.plan.launches)
@@ -68,6 +72,8 @@ def make_workflow_plan(
         _mark_wants(project, ref, stale[str(ref)], evidence_digest(project, one, cache), str(ref) in working)
     names = dict.fromkeys(ref.case for ref in refs)
     cases = tuple(_case(project, name, planned, working, cache, shelf) for name in names)
+    behind = working | {name for name, views in stale.items() if views}
+    packages = [_package(project, name, planned, behind, cache) for name in names]
     cache.save()
     return WorkflowPlan(
         invocation=uuid.uuid4().hex[:16],
@@ -87,7 +93,20 @@ def make_workflow_plan(
         judging=tuple(one for one, _ in judging.values() if one is not None),
         judge_pay_usd=judge_pay_usd,
         cases=cases,
+        packages=tuple(package for package in packages if package is not None),
     )
+
+
+def _package(
+    project: Project, case: str, planned: Sequence[Planned], behind: Collection[str], cache: DigestCache
+) -> PlannedPackage | None:
+    """Set the marker of a case's archive; while evals of it are `behind`, what it will hold is not known."""
+    refs = [one.evaluation.ref for one in planned if one.evaluation.ref.case == case]
+    wanted = wanted_package(project, case, refs, cache)
+    if wanted is None:
+        return None
+    _mark(project, wanted.archive, wanted.digest, not wanted.current or any(str(ref) in behind for ref in refs))
+    return wanted.planned
 
 
 def _case(

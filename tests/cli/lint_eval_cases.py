@@ -25,6 +25,12 @@ from tests.cli.lint_cases import (
 )
 from tests.projects import DATASET, EVAL, EXPERIMENT
 
+AS_TEXT = swap("task: artifact_bundle\n", "task: structured_text\n")
+WITHOUT_FILE = swap("  file: ../../inspect/task.py\n  task: draw_scene\n", "")
+WITHOUT_SOURCES = swap(
+    "  sources:\n    generation: [../../inspect/task.py]\n    scoring: [../../inspect/drawing.py]\n", ""
+)
+
 EVAL_CASES = [
     Case("task/unknown", (swap("task: draw_scene", "task: draw_scen"),), "task: draw_scen", says="no 'draw_scen'"),
     Case("task/unknown", (swap("def draw_scene(", "def draw_other(", TASK),), "task: draw_scene", name="renamed"),
@@ -153,6 +159,34 @@ EVAL_CASES = [
         ),
         "- valid_jsn",
         says="'valid_jsn'",
+    ),
+    Case(
+        "check/unknown",
+        (AS_TEXT, WITHOUT_FILE, WITHOUT_SOURCES),
+        "- valid_program: {pass_at: 1.0}",
+        says="'valid_program'",
+        name="nobody-brings",
+    ),
+    Case("task/no-file", (AS_TEXT, WITHOUT_FILE), "sources:", says="'sources'", name="sources"),
+    Case(
+        "task/no-file",
+        (
+            AS_TEXT,
+            WITHOUT_FILE,
+            WITHOUT_SOURCES,
+            swap("  artifacts:\n", "  inspect: {sandbox: docker}\n  artifacts:\n"),
+        ),
+        "inspect: {sandbox: docker}",
+        says="'sandbox'",
+        name="option",
+    ),
+    Case("schema/required", (WITHOUT_FILE,), "execution:", says="'file'", name="bundle-without-file"),
+    Case(
+        "eval/missing-field",
+        (swap("task: artifact_bundle\n", ""), WITHOUT_FILE),
+        "execution:",
+        says="'file'",
+        name="bundle-of-the-case",
     ),
     Case("acceptance/no-review", (swap("  human_review:\n    rubric: ../../rubrics/drawing.yml\n", ""),), "requires:"),
     Case(

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from pathlib import Path
 
 import pytest
@@ -143,6 +144,17 @@ def test_a_death_between_record_and_manifest_is_made_up_for(banked_shapes: Shape
     assert call(banked_shapes, "close", "replayed").out == f"{NAME}: closed\n"
     assert len(closings(banked_shapes)) == 1
     assert word(banked_shapes, call) == "closed"
+
+
+def test_a_closing_that_is_changed_by_hand_is_none(banked_shapes: ShapesProject, call: Caller) -> None:
+    review(banked_shapes, "ada")
+    call(banked_shapes, "close", "replayed")
+    path = banked_shapes.eval / "closing.yml"
+    text = path.read_text()
+    path.write_text(re.sub(r"accepted: \d+", "accepted: 7", text))
+    assert path.read_text() != text
+    told = one_line(call(banked_shapes, "status"), 1)
+    assert told.endswith("closing.yml: was changed after it was written; restore it from version control")
 
 
 @pytest.mark.parametrize("content", ["closings: 3\n", "closings: [{time: now}]\n", "\t"])

@@ -242,7 +242,8 @@ def test_a_first_run_tells_each_run_then_the_table_then_the_files(one_run: Shape
     assert lines[4].rstrip() == f"{NAME}: awaiting review"
     assert re.search(r"^\W*sketcher-small\W+terse\W+2/2\W", done.out, re.MULTILINE)
     recorded = next(number for number, line in enumerate(lines) if line.startswith("Recorded answers: "))
-    paths = [line.strip() for line in lines[recorded + 1 : -1]]
+    assert lines[recorded + 1] == f"2 reviews owed; `tamesu review status {NAME}` says of whom"
+    paths = [line.strip() for line in lines[recorded + 2 : -1]]
     assert lines[-1] == "next: `tamesu show shape-drawing`"
     assert paths == [f"{EVAL.as_posix()}/{view}" for view in VIEWS] + [PAGE]
     assert all(one_run.path(path).is_file() for path in paths)

@@ -34,6 +34,7 @@ from tests.cli.lint_cases import (
     write,
 )
 from tests.cli.lint_catalogue import CASES
+from tests.cli.lint_eval_cases import AS_TEXT
 from tests.projects import DATASET, EXPERIMENT, Done, ShapesProject
 
 
@@ -88,6 +89,7 @@ def test_lint_of_one_eval_leaves_the_others_alone(shapes: ShapesProject, call: C
             id="sources-left-out",
         ),
         pytest.param((swap("    arms: [terse, worked-example]\n", ""),), id="runs-without-arms-take-all"),
+        pytest.param((AS_TEXT,), id="a-text-whose-task-file-brings-scorers"),
     ],
 )
 def test_what_is_allowed_is_no_finding(edits: tuple[Edit, ...], shapes: ShapesProject, call: Caller) -> None:

@@ -95,7 +95,7 @@ class TestWarnings:
         assert done.code == 0
         line, summary = done.out.splitlines()
         assert findings(line)[0].severity == "warning"
-        assert "warning support/missing output_schema is not acted upon on backend 'inspect'" in line
+        assert "warning support/missing output_schema is not acted upon by task 'artifact_bundle'" in line
         assert summary == "1 eval(s): no errors, 1 warning"
         assert call(shapes, "lint", "--strict").code == 1
 

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import shutil
 from pathlib import Path
 
 import pytest
+import yaml
 
 from tests.native.project import EVAL, EXPERIMENT, ITEMS, Tickets, tickets
 
@@ -97,6 +99,23 @@ def test_a_reply_that_failed_is_asked_again_up_to_the_bound(tmp_path: Path) -> N
     assert project.states() == {"failed": 2}
     assert sum(call["item"] == "login-loop" for call in project.calls()) == 6
     assert sum(call["item"] == "double-charge" for call in project.calls()) == 2
+
+
+def test_answers_of_a_dead_process_are_counted_and_not_asked_again(tmp_path: Path) -> None:
+    project = tickets(tmp_path / "project", items=2)
+    assert project.tamesu("run").code == 0
+    results = project.results()
+    for run in (project.eval / "runs").iterdir():
+        for left in ("attempts", "items"):
+            shutil.rmtree(run / left)
+        (run / "run.yml").unlink()
+        journal = run / "inspect/calls-01.jsonl"
+        journal.write_bytes(b"".join(journal.read_bytes().splitlines(keepends=True)[:-1]))
+    ended = project.tamesu("run")
+    assert (ended.code, len(project.calls())) == (0, 4)
+    assert project.results() == results
+    attempts = sorted(project.eval.glob("runs/*/attempts/01.yml"))
+    assert [yaml.safe_load(one.read_text())["state"] for one in attempts] == ["died", "died"]
 
 
 def test_rescore_makes_every_check_anew_from_what_is_stored(tmp_path: Path) -> None:

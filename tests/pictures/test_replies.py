@@ -33,7 +33,7 @@ def told(root: str, variables: dict[str, str], names: list[str]) -> dict[str, En
     import asyncio
     import os
 
-    from tamesu.edge.backends.native.outputs import answered, outputs_of
+    from tamesu.edge.backends.outputs import answered, outputs_of
     from tamesu.edge.backends.protocol import backend
     from tamesu.edge.documents.eval_reader import read_eval
     from tamesu.edge.providers.calls import ImagePart, TextPart, Turn, open_caller

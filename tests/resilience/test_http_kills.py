@@ -5,10 +5,12 @@ A moment is what the model server has seen: so many replies were let through, so
 
 from __future__ import annotations
 
+import json
 import random
 from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 
 import pytest
@@ -20,6 +22,7 @@ from tests.resilience.processes import Launcher
 from tests.resilience.strikes import CONCURRENCY, ITEMS, TARGETS, WAYS, Arena, Strike, Struck, Way, live_project
 from tests.resilience.test_kills import leaderboard
 from tests.servers import ModelServer
+from tests.shared import made_once
 
 PROJECTS = 10
 NATIVE_PROJECTS = 3  # what strikes it is the same; what keeps its answers is not
@@ -62,12 +65,16 @@ def backend(request: pytest.FixtureRequest) -> Backend:
 
 @pytest.fixture(scope="module")
 def undisturbed(tmp_path_factory: pytest.TempPathFactory, backend: Backend) -> Undisturbed:
+    made = made_once(tmp_path_factory, f"undisturbed-{backend}", partial(_work_off, backend=backend))
+    project = LiveProject(made / "live")
+    return Undisturbed(facts(project), leaderboard(project))
+
+
+def _work_off(folder: Path, backend: Backend) -> None:
     with ModelServer(Gate(), models=("adder",)) as server:
-        project = live_project(tmp_path_factory.mktemp("undisturbed") / "live", server.url, backend=backend)
-        done = project.live("run")
+        done = live_project(folder / "live", server.url, backend=backend).live("run")
     assert done.code == 0, done.out + done.err
     assert len(server.asked) == ITEMS
-    return Undisturbed(facts(project), leaderboard(project))
 
 
 def facts(project: LiveProject) -> dict[str, object]:
@@ -97,6 +104,8 @@ def test_struck_runs_end_as_if_nobody_had_struck_them(
     arena = struck_by(tmp_path, launcher, strikes(project), backend)
     assert len(arena.struck) == KILLS + 1
     assert_all_holds(arena, undisturbed)
+    if backend == "native":
+        assert_calls_are_told(arena)
 
 
 @pytest.mark.parametrize("backend", ["inspect", "native"], indirect=True)
@@ -106,6 +115,8 @@ def test_a_run_struck_once_goes_on(tmp_path: Path, launcher: Launcher, way: Way,
     arena = struck_by(tmp_path, launcher, [strike], backend)
     assert_each_strike_is_told(arena)
     assert_money(arena)
+    if backend == "native":
+        assert_calls_are_told(arena)
 
 
 def assert_all_holds(arena: Arena, undisturbed: Undisturbed) -> None:
@@ -190,6 +201,24 @@ def assert_money(arena: Arena) -> None:
     plan = arena.project.plan()
     assert plan["reserved_usd"] == 0
     assert float(str(plan["spent_usd"])) == pytest.approx(spent + lost)
+
+
+def assert_calls_are_told(arena: Arena) -> None:
+    """The call log holds each call of a native run once, whatever ended it, with the state that its attempt gave it."""
+    folder = arena.project.eval
+    events = [json.loads(line) for path in folder.glob("logs/*.jsonl") for line in path.read_text().splitlines()]
+    told = [(event["attempt"], event["item"]) for event in events if event["event"] == "provider_attempt"]
+    journals = sorted(folder.glob("runs/*/inspect/calls-*.jsonl"))
+    begun = [
+        (number, line["item"])
+        for number, path in enumerate(journals, 1)
+        for line in map(json.loads, path.read_text().splitlines())
+        if line["event"] == "begun"
+    ]
+    assert sorted(told) == sorted(begun)
+    states = Counter(event["state"] for event in events if event["event"] == "provider_attempt")
+    assert states["answered"] == sum(len(record["finished"]) for record in attempts(folder))
+    assert states["lost"] + states["interrupted"] == len(told) - states["answered"]
 
 
 def assert_wire_is_whole(arena: Arena) -> None:

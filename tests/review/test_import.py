@@ -6,15 +6,21 @@ import copy
 import csv
 import errno
 import io
+import re
 import shutil
 from collections.abc import Callable
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 import pytest
 import yaml
 
+from tamesu.base.model.judgement import ReviewRecord
+from tamesu.base.model.review import PackKey
 from tamesu.core.review.sheet import neutralised
+from tamesu.edge.store.records import read_record
+from tamesu.edge.store.seal import dump_sealed
 from tamesu.stages import review_import
 from tests.cli.calling import Caller, evidence, one_line
 from tests.projects import EXPERIMENT, ShapesProject
@@ -74,9 +80,38 @@ def test_answers_become_one_immutable_record_each(banked_shapes: ShapesProject, 
         "note": "two\nlines \u2028 é",
         "settles": [],
         "schema_version": 1,
+        "checksum": record["checksum"],
     }
     assert call(banked_shapes, "status").out.startswith(f"{NAME}: evidence complete; 8/8 runs banked")
     assert "nothing to review for ada" in call(banked_shapes, "review", "export", NAME, "--reviewer", "ada").out
+
+
+def test_an_answer_that_is_changed_by_hand_does_not_count(
+    banked_shapes: ShapesProject, pack: PackFolder, call: Caller
+) -> None:
+    given = write(banked_shapes.root / "r.yml", responses(pack))
+    assert take_in(call, banked_shapes, given).code == 0
+    path = sorted(banked_shapes.eval.glob("runs/*/items/*/reviews/*.yml"))[0]
+    text = path.read_text()
+    for changed in (text.replace("passed: true", "passed: false", 1), re.sub("checksum: .*\n", "", text)):
+        assert changed != text
+        path.write_text(changed)
+        told = one_line(call(banked_shapes, "leaderboard"), 1)
+        assert f"{path}: was changed after it was imported; restore it from version control, or remove it" in told
+    path.write_text(text)
+    assert call(banked_shapes, "leaderboard").code == 0
+
+
+def test_a_key_that_is_changed_by_hand_says_nothing_any_more(
+    banked_shapes: ShapesProject, pack: PackFolder, call: Caller
+) -> None:
+    given = write(banked_shapes.root / "r.yml", responses(pack))
+    text = pack.key_file.read_text()
+    first, second = sorted({entry["item"] for entry in pack.key["entries"].values()})[:2]
+    pack.key_file.write_text(text.replace(f"item: {first}\n", f"item: {second}\n", 1))
+    told = one_line(take_in(call, banked_shapes, given), 1)
+    assert f"{pack.key_file}: was changed after it was exported; restore it from version control" in told
+    assert records(banked_shapes) == {}
 
 
 def test_the_same_file_twice_writes_nothing(banked_shapes: ShapesProject, pack: PackFolder, call: Caller) -> None:
@@ -143,7 +178,7 @@ def test_a_clock_that_was_set_back_makes_no_older_review(
     run_id, item = item_of(pack, pack.ids[0])
     (path,) = (banked_shapes.eval / "runs" / run_id / "items" / item / "reviews").glob("*.yml")
     future = path.with_name("ada--29990101T000000000000Z.yml")
-    future.write_text(path.read_text().replace(yaml.safe_load(path.read_text())["time"], "2999-01-01T00:00:00.000000Z"))
+    future.write_bytes(dump_sealed(replace(read_record(path, ReviewRecord), time="2999-01-01T00:00:00.000000Z")))
     path.unlink()
     changed = write(banked_shapes.root / "b.yml", responses(pack, lambda entry: entry != pack.ids[0]))
     assert take_in(call, banked_shapes, changed).code == 0
@@ -301,9 +336,10 @@ def test_a_changed_artifact_refuses(change: str, banked_shapes: ShapesProject, p
 def test_another_output_than_the_reviewer_saw_refuses(
     banked_shapes: ShapesProject, pack: PackFolder, call: Caller
 ) -> None:
-    key = pack.key
-    key["entries"][pack.ids[0]]["files"][0]["sha256"] = "0" * 64
-    write(pack.key_file, key)
+    key = read_record(pack.key_file, PackKey)
+    entry = key.entries[pack.ids[0]]
+    other = replace(entry, files=(replace(entry.files[0], sha256="0" * 64), *entry.files[1:]))
+    pack.key_file.write_bytes(dump_sealed(replace(key, entries={**key.entries, pack.ids[0]: other})))
     done = take_in(call, banked_shapes, write(banked_shapes.root / "r.yml", responses(pack)))
     ((rule, message),) = findings(done.out)
     assert rule == "changed-output"

@@ -239,7 +239,7 @@ def test_what_is_no_picture_is_none() -> None:
     assert normalised(saved(quarters(), "PNG")[:200]) is None
 
 
-@settings(max_examples=150, deadline=None)
+@settings(max_examples=150)
 @given(st.data())
 def test_hostile_bytes_yield_a_plain_png_or_nothing(data: st.DataObject) -> None:
     content = bytearray(data.draw(st.sampled_from([with_text(), with_software(), png_of_16_bits(2, (1, 2, 3))])))

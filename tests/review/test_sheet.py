@@ -164,7 +164,6 @@ given_answers = st.builds(Answer, st.just(True), st.just("none"), notes) | st.bu
 )
 
 
-@settings(deadline=None)
 @given(
     st.dictionaries(
         st.integers(0, 99).map(lambda number: f"e-{number}"), st.tuples(given_answers, given_answers), min_size=1
@@ -220,7 +219,7 @@ FRAGMENTS += [
 ]
 
 
-@settings(max_examples=300, deadline=None)
+@settings(max_examples=300)
 @given(st.lists(st.sampled_from(FRAGMENTS) | st.binary(max_size=6), max_size=30).map(b"".join))
 def test_any_bytes_are_answers_or_findings(content: bytes) -> None:
     for label in ("responses.csv", "responses.yml"):

@@ -121,7 +121,7 @@ def test_text_that_all_parsers_read_as_text_needs_no_quotes(literal: str) -> Non
     assert findings_of(f"name: {literal}\n", DocumentKind.CASE) == ()
 
 
-@settings(max_examples=3000, deadline=None)
+@settings(max_examples=3000)
 @given(
     st.text("0123456789_.:-+eExobaTZ~ ", min_size=1, max_size=10).map(str.strip)
     | st.sampled_from(["y", "N", "Yes", "oN", "OFF", "=", "<<", "null", ".nan", "2026-3-1", "2026-03-01t1:02:03"])

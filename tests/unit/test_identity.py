@@ -189,6 +189,7 @@ G: dict[str, Any] = {
     "references": (Reference(FileDigest("style.png", "a" * 64, 9), {}),),
     "role_origins": {"grader": "http://127.0.0.1:8000"},
     "role_recordings": {"grader": "b" * 64},
+    "built_in_task": 2,
 }
 S: dict[str, Any] = {
     "scorers": ("valid_program",),

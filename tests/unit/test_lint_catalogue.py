@@ -19,6 +19,17 @@ LITERAL = re.compile(r'"([a-z-]+/[A-Za-z-]+)"')
 # Told in tests of their own: a state of the machine, or a warning.
 ELSEWHERE = {
     "file/unreadable": "tests/cli/test_bad_input.py",
+    "portable/absolute-path": "tests/packing/test_portable.py",
+    "portable/collision": "tests/packing/test_portable.py",
+    "portable/home-path": "tests/packing/test_portable.py",
+    "portable/left-out": "tests/packing/test_portable.py",
+    "portable/link": "tests/packing/test_portable.py",
+    "portable/long-path": "tests/packing/test_portable.py",
+    "portable/mutable-image": "tests/packing/test_portable.py",
+    "portable/name": "tests/packing/test_portable.py",
+    "portable/publication": "tests/packing/test_portable.py",
+    "portable/size": "tests/packing/test_portable.py",
+    "portable/special-file": "tests/packing/test_portable.py",
     "acceptance/ignores-judge": "tests/cli/test_lint_judges.py",
     "judge/no-bound": "tests/cli/test_lint_judges.py",
     "judge/no-price": "tests/cli/test_lint_judges.py",

@@ -26,7 +26,7 @@ from tamesu.base.model.plan import Price, PriceTier
 from tamesu.core.aftermath import describe
 from tamesu.edge.store import digests
 from tamesu.edge.store.digests import DigestCache, file_digest
-from tamesu.edge.store.files import append_line, whole_lines, write_atomic, write_exclusive
+from tamesu.edge.store.files import append_line, whole_lines, write_atomic, write_durable, write_exclusive
 from tamesu.edge.store.journal import log_event, read_events
 from tamesu.edge.store.locks import Presence, held, holder
 from tamesu.edge.store.records import dump_record, parse_record, read_record
@@ -140,6 +140,18 @@ class TestAppending:
         monkeypatch.undo()
         assert path.read_bytes() == b"first\n"
 
+    def test_a_durable_file_on_a_full_disk_is_named(self, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+        path = tmp_path / "folder" / "file"
+        write_durable(path, b"whole")
+        assert path.read_bytes() == b"whole"
+
+        def full(_handle: int) -> None:
+            raise OSError(errno.ENOSPC, "no space left")
+
+        monkeypatch.setattr(os, "fsync", full)
+        with pytest.raises(StorageFull, match="file: the disk is full"):
+            write_durable(path, b"more")
+
     def test_processes_that_append_at_once_lose_nothing(self, tmp_path: Path) -> None:
         path = tmp_path / "lines"
         code = (
@@ -158,6 +170,12 @@ class TestAppending:
         assert path.read_bytes().count(b"\n") == 2
         assert read_events(path)[0] == {"event": "framework_error", "time": "t", "message": SEPARATORS}
         assert len(read_events(path)) == 2
+
+    def test_a_torn_event_tells_nothing_and_hides_no_other(self, tmp_path: Path) -> None:
+        path = tmp_path / "calls.jsonl"
+        path.write_bytes(b'{"event": "run_started", "usage": {"input": 1}')
+        log_event(path, "run_finished", "t", {"state": "failed"})
+        assert [event["event"] for event in read_events(path)] == ["run_finished"]
 
     def test_no_call_log_has_no_events(self, tmp_path: Path) -> None:
         assert list(read_events(tmp_path / "calls.jsonl")) == []

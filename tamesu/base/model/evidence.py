@@ -369,7 +369,8 @@ class LedgerEntry:
     """One line of ledger.jsonl.
 
     A negative attempt is a probe. `reserved` holds `usd` for an attempt; `settled` releases it and states what was
-    spent (known from usage) and lost (an upper bound for calls whose usage is unknown).
+    spent (known from usage) and lost (an upper bound for calls whose usage is unknown). `unpriced` counts the samples
+    that were asked at a price nobody knew.
     """
 
     event: LedgerEvent
@@ -381,15 +382,20 @@ class LedgerEntry:
     spent_usd: float = 0.0
     lost_usd: float = 0.0
     samples: int = 0
+    unpriced: int = 0
 
 
 @dataclass(frozen=True, slots=True)
 class Balance:
-    """A ledger summed up: spent by usage, lost by upper bound, reserved and not yet settled."""
+    """A ledger summed up: spent by usage, lost by upper bound, reserved and not yet settled.
+
+    `unpriced` counts samples that were asked at a price nobody knew: what they cost is in none of the amounts.
+    """
 
     spent_usd: float
     lost_usd: float
     reserved_usd: float
+    unpriced: int = 0
 
     @property
     def total_usd(self) -> float:

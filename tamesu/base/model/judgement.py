@@ -30,7 +30,8 @@ class Answer:
 class ReviewRecord:
     """reviews/<reviewer>--<timestamp>.yml: what one person answered about one item, and when it was imported.
 
-    `settles` names the reviews that an adjudication decides between; it is empty for a review.
+    `settles` names the reviews that an adjudication decides between; it is empty for a review. `checksum` is the
+    SHA-256 of everything else, made at import.
     """
 
     reviewer: str
@@ -44,6 +45,7 @@ class ReviewRecord:
     note: str | None = None
     settles: tuple[str, ...] = ()
     schema_version: int = 1
+    checksum: str = ""
 
     @property
     def name(self) -> str:
@@ -159,7 +161,11 @@ class Closing:
 
 @dataclass(frozen=True, slots=True)
 class ClosingRecord:
-    """closing.yml: every closing of an eval, the last one last; opening it again keeps the earlier ones."""
+    """closing.yml: every closing of an eval, the last one last; opening it again keeps the earlier ones.
+
+    `checksum` is the SHA-256 of everything else.
+    """
 
     closings: tuple[Closing, ...] = field(default_factory=tuple)
     schema_version: int = 1
+    checksum: str = ""

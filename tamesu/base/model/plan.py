@@ -207,6 +207,11 @@ class RunSpec:
         return is_paid(self.price) or any(is_paid(role.price) for role in self.roles)
 
     @property
+    def unpriced(self) -> bool:
+        """Whether nobody knows what the tokens of one of its models cost."""
+        return self.price is None or any(role.price is None for role in self.roles)
+
+    @property
     def own_tokens_paid(self) -> bool:
         """Whether the tokens of the run's own model cost money."""
         return is_paid(self.price) and not self.rented
@@ -367,7 +372,10 @@ class Launch:
 
 @dataclass(frozen=True, slots=True)
 class EvalPlan:
-    """Everything that is known about one eval before anything starts."""
+    """Everything that is known about one eval before anything starts.
+
+    `unpriced` counts samples that were asked at a price nobody knew, so that what they cost is in no amount.
+    """
 
     ref: EvalRef
     slots: tuple[Slot, ...]
@@ -379,6 +387,7 @@ class EvalPlan:
     blockers: tuple[Blocker, ...]
     strays: tuple[Stray, ...] = ()
     policy_changed: str | None = None
+    unpriced: int = 0
 
     @property
     def exposure_usd(self) -> float:

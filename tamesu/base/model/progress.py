@@ -55,7 +55,10 @@ class ItemEnded:
 
 @dataclass(frozen=True, slots=True)
 class AttemptClosed:
-    """The verdict on an attempt, from its log; `line` says it in words. From here on these figures hold."""
+    """The verdict on an attempt, from its log; `line` says it in words. From here on these figures hold.
+
+    `cost_usd` is None where nobody knew the price.
+    """
 
     time: str
     run_id: str
@@ -63,7 +66,7 @@ class AttemptClosed:
     state: AttemptState
     finished: int
     failed: int
-    cost_usd: float
+    cost_usd: float | None
     line: str
     event: Literal["attempt_closed"] = "attempt_closed"
 

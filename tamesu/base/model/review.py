@@ -42,6 +42,7 @@ class PackKey:
     """review/keys/<pack>.yml: what the entries of one pack are. It never leaves the project with the pack.
 
     `seed` is the secret from which IDs and order are made. `normalisation` is the version of how pictures are shown.
+    `checksum` is the SHA-256 of everything else.
     """
 
     pack: str
@@ -54,6 +55,7 @@ class PackKey:
     normalisation: int
     entries: Mapping[str, KeyEntry]
     schema_version: int = 1
+    checksum: str = ""
 
 
 @dataclass(frozen=True, slots=True)

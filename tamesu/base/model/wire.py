@@ -11,6 +11,7 @@ from tamesu.base.canonical import Json
 Way = Literal["http", "call"]
 UNREACHED = "Unreached"  # the error of a request that never left, as no connection came about
 NO_CONTENT = "tamesu_no_content"  # says in an output's metadata that the reply's message had no content at all
+REFUSED = "tamesu_refused"  # in the metadata of an output: it tells of an error of the provider's, which is not billed
 
 
 @dataclass(frozen=True, slots=True)

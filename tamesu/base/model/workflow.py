@@ -78,6 +78,19 @@ class PlannedCase:
 
 
 @dataclass(frozen=True, slots=True)
+class PlannedPackage:
+    """The archive of a case that says under which name it is published: its path, and what it is made after.
+
+    `folders` are those of the case's planned evals; `views` are files that it holds and that rules make.
+    """
+
+    case: str
+    archive: str
+    folders: tuple[str, ...]
+    views: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True)
 class WorkflowPlan:
     """Everything rules look up. `invocation` is unique; reservations under it add up to at most `pay_usd`.
 
@@ -98,6 +111,7 @@ class WorkflowPlan:
     judging: tuple[PlannedJudging, ...] = ()
     judge_pay_usd: float | None = None
     cases: tuple[PlannedCase, ...] = ()
+    packages: tuple[PlannedPackage, ...] = ()
 
     @property
     def stale(self) -> bool:

@@ -12,6 +12,7 @@ from typing import TypeAlias
 
 from tamesu.core.lint.rules_of_evals import EVAL_RULES
 from tamesu.core.lint.rules_of_files import FILE_RULES
+from tamesu.core.lint.rules_of_packages import PACKAGE_RULES
 from tamesu.core.lint.rules_of_shape import SHAPE_RULES
 
 Row: TypeAlias = tuple[str, str, str]
@@ -34,7 +35,7 @@ class Rule:
 @functools.cache
 def rules() -> Mapping[str, Rule]:
     """Return every rule by its ID, sorted."""
-    tables: tuple[Mapping[str, Row], ...] = (FILE_RULES, SHAPE_RULES, EVAL_RULES)
+    tables: tuple[Mapping[str, Row], ...] = (FILE_RULES, SHAPE_RULES, EVAL_RULES, PACKAGE_RULES)
     return {name: Rule(name, *row) for name, row in sorted(pair for table in tables for pair in table.items())}
 
 

@@ -18,6 +18,7 @@ _RESTS_ON: Mapping[str, tuple[Part, ...]] = {
     "acceptance/no-review": _ACCEPTANCE,
     "acceptance/no-scorer": _ACCEPTANCE,
     "acceptance/screening-judge": _ACCEPTANCE,
+    "eval/missing-field": (*_SOURCES, ("task",)),
     "image/not-pinned": _SOURCES,
     "image/undeclared-context": _SOURCES,
     "image/undeclared-file": _SOURCES,
@@ -33,6 +34,7 @@ _RESTS_ON: Mapping[str, tuple[Part, ...]] = {
     "sources/undeclared": _SOURCES,
     "support/missing": (("execution", "backend"), ("task",)),
     "task/backend": (("execution", "backend"), ("task",)),
+    "task/no-file": (*_SOURCES, ("task",)),
 }
 
 

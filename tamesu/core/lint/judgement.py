@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterator
+from difflib import get_close_matches
 
 from tamesu.base.model.manifest import Eval
 from tamesu.core.checks.names import PREREQUISITE, SETTINGS
@@ -12,6 +13,7 @@ from tamesu.core.metrics.task_names import metric_names
 from tamesu.core.tasks import built_in_checks
 
 _ACCEPTANCE = ("evaluation", "acceptance")
+_NEARLY = 0.85  # likeness of names, as difflib has it
 
 
 def judgement_remarks(evaluation: Eval) -> Iterator[Remark]:
@@ -35,7 +37,7 @@ def _checks(evaluation: Eval) -> Iterator[Remark]:
     known = built_in_checks(evaluation.task)
     for number, check in enumerate(evaluation.policy.mechanical):
         at = ("evaluation", "mechanical", number)
-        if known and check.scorer not in known:
+        if known and check.scorer not in known and not _may_be_their_own(evaluation, check.scorer):
             message = f"'{check.scorer}' is no check of task '{evaluation.task}'"
             yield Remark(at, "check/unknown", message, nearest(check.scorer, known))
             continue
@@ -44,6 +46,12 @@ def _checks(evaluation: Eval) -> Iterator[Remark]:
             if name not in taken:
                 fix = f"it takes pass_at, {', '.join(taken)}"
                 yield Remark(at, "check/setting", f"'{check.scorer}' takes no setting '{name}'", fix)
+
+
+def _may_be_their_own(evaluation: Eval, scorer: str) -> bool:
+    """Return whether a task file may bring a scorer; a name that is nearly a check's was meant to be that check."""
+    checks = built_in_checks(evaluation.task)
+    return evaluation.execution.task is not None and not get_close_matches(scorer, checks, cutoff=_NEARLY)
 
 
 def _requirements(evaluation: Eval) -> Iterator[Remark]:

@@ -249,9 +249,9 @@ EVAL_RULES: dict[str, tuple[str, str, str]] = {
         "Remove it, or write it at the check that takes it.",
     ),
     "check/unknown": (
-        "A structured text or a picture with a check that its task does not make.",
+        "A structured text or a picture with a check that its task does not make and no task file can mean.",
         "Nothing would produce it, and every item would lack a score.",
-        "Use one of the task's checks, or `artifact_bundle` with a scorer of your own.",
+        "Use one of the task's checks, or a scorer of your own, which a task file on backend `inspect` brings.",
     ),
     "review/no-role": (
         "`human_review` without an artifact that people look at.",
@@ -342,6 +342,11 @@ EVAL_RULES: dict[str, tuple[str, str, str]] = {
         "The task cannot run on this backend.",
         "An artifact bundle is staged by code, which only Inspect runs.",
         "Set `execution.backend` to the one that the message names.",
+    ),
+    "task/no-file": (
+        "An option of `execution` on backend `inspect` that only a task file could use.",
+        "Without one each item is asked once, by Tamesu's own task: no tools, no sandbox, no further models.",
+        "Name `file` and `task` in `execution`, or remove the option.",
     ),
     "task/not-python": (
         "The task module is not Python.",

@@ -10,6 +10,7 @@ from tamesu.base.model.manifest import Eval, EvalRef, Policy
 from tamesu.base.model.plan import FoundRun, SlotState
 from tamesu.core.checks.fields import Field, schema_fields
 from tamesu.core.judging.figures import JudgeFigures, judge_figures
+from tamesu.core.ledger import unpriced_words
 from tamesu.core.metrics import Cell, CellMetrics, MetricValue, cell_metrics, find_metric, measure
 from tamesu.core.metrics.cells import cell_of
 from tamesu.core.report.comparison import Comparison, Leader, compare, find_leader, order_cells, with_leader
@@ -268,4 +269,6 @@ def money_line(balance: Balance) -> str:
         line += f"; at most {usd(balance.lost_usd)} USD more for calls whose usage never arrived"
     if balance.reserved_usd:
         line += f"; {usd(balance.reserved_usd)} USD reserved for attempts in flight"
+    if balance.unpriced:
+        line += f"; {unpriced_words(balance.unpriced)}"
     return f"{line}."

@@ -11,6 +11,7 @@ from tamesu.base.errors import UsageError
 from tamesu.base.model.endpoint import ImportFinding, ProbeFinding
 from tamesu.base.model.evidence import Fault, SampleEvidence
 from tamesu.base.model.plan import RunSpec
+from tamesu.base.model.provider_attempt import ProviderAttempt
 from tamesu.base.model.wire import ModelCalls
 from tamesu.edge.credentials import Access
 from tamesu.edge.store.paths import RunPaths
@@ -50,6 +51,7 @@ class LogReading:
 
     `samples_at_once` is how many samples were served at once on average: their working time together, over the
     time in which any of them ran. None when the log does not say. `calls` counts the model calls that were answered.
+    `provider_attempts` are the calls of an attempt one by one, where its log tells them apart; each is a sample, too.
     """
 
     status: str
@@ -57,6 +59,7 @@ class LogReading:
     concurrency_reached: int | None
     samples_at_once: float | None = None
     calls: ModelCalls = field(default_factory=ModelCalls)
+    provider_attempts: tuple[ProviderAttempt, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)

@@ -32,6 +32,8 @@ from tamesu.base.model.manifest import (
     Sources,
 )
 from tamesu.core.routes import canonical_provider
+from tamesu.core.tasks import BUNDLE
+from tamesu.edge.documents.built_in_task import check_without_file
 from tamesu.edge.documents.dataset_reader import read_dataset
 from tamesu.edge.documents.document import Document, NodePath
 from tamesu.edge.documents.judge_prompt_reader import read_judge_prompt
@@ -57,7 +59,8 @@ class EvalBuilder:
         """Return the eval; what cannot be had is an error among the findings, and empty here."""
         value: dict[str, Any] = self.document.value  # type: ignore[assignment]
         dataset = self._dataset(value.get("dataset"))
-        execution = self._execution(value.get("execution", {}))
+        task = str(value.get("task", self.default_task or BUNDLE))
+        execution = self._execution(value.get("execution", {}), task)
         arms = tuple(self._arm(number, arm) for number, arm in enumerate(value.get("arms", ())))
         models = tuple(self._model(entry) for entry in value.get("runs", ()))
         defaults = self._defaults(value.get("defaults", {}))
@@ -71,7 +74,7 @@ class EvalBuilder:
             question=value.get("question", ""),
             description=value.get("description", ""),
             status=value.get("status", "active"),
-            task=str(value.get("task", self.default_task or "artifact_bundle")),
+            task=task,
             dataset=dataset,
             execution=execution,
             defaults=defaults,
@@ -92,21 +95,24 @@ class EvalBuilder:
         read = None if target is None else self.reading.shared("dataset", target, read_dataset)
         return read or Dataset("", str(written), ())
 
-    def _execution(self, value: dict[str, Any]) -> Execution:
+    def _execution(self, value: dict[str, Any], task: str) -> Execution:
         if value.get("backend", "native") == "native":
             return self._made(value, None, ReadSources(Sources("", ()), ()))
-        task = self._target(("execution", "file"), value["file"])
-        if task is None:
+        if "file" not in value:
+            check_without_file(self.reading, self.document, value, task)
             return self._made(value, None, ReadSources(Sources("", ()), ()))
-        check_task(self.reading, self.document, task, value["task"])
-        return self._made(value, task, read_sources(self.reading, self.document, value, task))
+        file = self._target(("execution", "file"), value["file"])
+        if file is None:
+            return self._made(value, None, ReadSources(Sources("", ()), ()))
+        check_task(self.reading, self.document, file, value["task"])
+        return self._made(value, file, read_sources(self.reading, self.document, value, file))
 
-    def _made(self, value: dict[str, Any], task: Path | None, read: ReadSources) -> Execution:
+    def _made(self, value: dict[str, Any], file: Path | None, read: ReadSources) -> Execution:
         artifacts = value.get("artifacts", {})
         return Execution(
             backend=value.get("backend", "native"),
-            file=None if task is None else self.reading.relative(task),
-            task=None if task is None else value["task"],
+            file=None if file is None else self.reading.relative(file),
+            task=value["task"] if "file" in value and value.get("backend") == "inspect" else None,
             task_args=value.get("task_args", {}),
             sources=read.sources,
             images=tuple(image.reference for image in read.images),

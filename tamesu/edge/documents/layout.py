@@ -15,7 +15,12 @@ from tamesu.edge.store.paths import Project
 _LEVELS: Mapping[str, Mapping[str, str]] = {
     "config": {"config.yml": "config.yaml", "models.yaml": "models.yml"},
     "cases": {},
-    "cases/*": {"case.yaml": "case.yml", "dataset": "datasets", "experiment": "experiments"},
+    "cases/*": {
+        "case.yaml": "case.yml",
+        "publication.yaml": "publication.yml",
+        "dataset": "datasets",
+        "experiment": "experiments",
+    },
     "cases/*/datasets": {},
     "cases/*/datasets/*": {"dataset.yaml": "dataset.yml"},
     "cases/*/experiments": {},

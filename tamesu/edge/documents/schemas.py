@@ -41,6 +41,11 @@ class DocumentKind(enum.StrEnum):
     IMAGE_LOCK = "image-lock"
     UNTRUSTED_ORIGIN = "untrusted-origin"
     RESPONSES = "responses"
+    PUBLICATION = "publication"
+    PACKAGE = "package"
+    VIEW_ONLY = "view-only"
+    REGISTRY_ENTRY = "registry-entry"
+    PUBLISHER = "publisher"
 
 
 def validate(document: Document, kind: DocumentKind) -> tuple[Finding, ...]:

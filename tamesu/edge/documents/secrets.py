@@ -107,7 +107,7 @@ def _worth_searching(line: str) -> bool:
 
 def _shapes(line: str) -> Iterator[tuple[str, re.Match[str]]]:
     """Yield the kind and the match of everything that has the shape of a secret."""
-    for kind, pattern in _patterns():
+    for kind, pattern in issued_shapes():
         for match in pattern.finditer(line):
             yield kind, match
 
@@ -128,7 +128,8 @@ def _named(value: Json, path: NodePath) -> Iterator[tuple[NodePath, str, str]]:
 
 
 @functools.cache
-def _patterns() -> tuple[tuple[str, re.Pattern[str]], ...]:
+def issued_shapes() -> tuple[tuple[str, re.Pattern[str]], ...]:
+    """Return the patterns of keys that issuers give out, each with its kind; none is linear in a long line."""
     known = []
     for module, name in _DETECTORS.items():
         detector = getattr(importlib.import_module(f"detect_secrets.plugins.{module}"), name)()

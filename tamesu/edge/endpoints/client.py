@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import time
 from dataclasses import dataclass
+from functools import cache
 from ipaddress import ip_address
+from ssl import SSLContext
 from typing import Literal
 
 import httpx
@@ -33,6 +35,12 @@ class NoAnswer:
     message: str
 
 
+@cache
+def _trusted(from_environment: bool) -> SSLContext:
+    """Return the certificates that are trusted, read once; that takes longer than all else that a client needs."""
+    return httpx.create_ssl_context(trust_env=from_environment)
+
+
 class EndpointClient:
     """Asks one endpoint as a context manager; timeouts are in seconds, `total` bounds one request with its redirects.
 
@@ -43,11 +51,13 @@ class EndpointClient:
         self._total = total_seconds
         self._secrets = [secret.encode() for secret in access.secrets]
         self._base = httpx.URL((access.base_url or "").rstrip("/"))
+        own = is_loopback(self._base.host)
         self._client = httpx.Client(
+            verify=_trusted(not own),
             headers={"accept": "application/json, text/plain", "user-agent": "tamesu", **access.headers},
             timeout=timeout_seconds,
             follow_redirects=False,
-            trust_env=not is_loopback(self._base.host),
+            trust_env=not own,
         )
 
     def __enter__(self) -> EndpointClient:

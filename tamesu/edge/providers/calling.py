@@ -12,7 +12,6 @@ from contextvars import ContextVar
 from dataclasses import replace
 from pathlib import Path
 
-from inspect_ai._util.constants import NO_CONTENT as INSPECT_NO_CONTENT
 from inspect_ai.model import (
     ChatMessage,
     ChatMessageSystem,
@@ -28,7 +27,6 @@ from tamesu.base.errors import ImpossibleUsage, TamesuError
 from tamesu.base.model.evidence import Fault, Usage
 from tamesu.base.model.plan import RunSpec
 from tamesu.base.model.wire import NO_CONTENT, ModelCalls, WireReply, WireRequest
-from tamesu.core.reply_pictures import says_withheld
 from tamesu.core.routes import find_route
 from tamesu.core.wire import check_wire, unanswered_calls
 from tamesu.edge.credentials import Access, without_secrets
@@ -36,13 +34,18 @@ from tamesu.edge.providers.calls import Called, ImagePart, Part, TextPart, Turn
 from tamesu.edge.providers.models import live_model
 from tamesu.edge.providers.observing import called_for
 from tamesu.edge.providers.probe import error_line
-from tamesu.edge.providers.reply_content import is_withheld, picture_usage, reply_pictures
+from tamesu.edge.providers.reply_content import (
+    UNSTATED_TOOL,
+    is_withheld,
+    lacks_tool_tokens,
+    reply_pictures,
+    reply_words,
+    withheld_by_error,
+)
 from tamesu.edge.providers.usage import model_usage
 from tamesu.edge.providers.wire_log import WireLog
 
-_UNSTATED_TOOL = "the reply does not say how many tokens the tool used that makes its pictures"
 _LONGEST_WAIT_SECONDS = 60
-_MOST_CAUSES = 8
 _REFUSALS = range(400, 500)
 _PASSING = frozenset({408, 409, 425, 429, *range(500, 600)})
 
@@ -99,7 +102,7 @@ class InspectCaller:
                 raise
             except Exception as raised:
                 error = error_line(raised, self._access)
-                withheld = says_withheld(_codes(raised))
+                withheld = withheld_by_error(raised)
         if output is not None and output.error is not None:
             error = " ".join(without_secrets(output.error, self._access.secrets).split())
         called = self._called(name, output, error, lines, round(1000 * (time.monotonic() - started)))
@@ -119,7 +122,7 @@ class InspectCaller:
         usage, usage_problem = (None, None) if output is None else self._usage(output)
         last = max(replies, key=lambda reply: reply.id, default=None)
         return Called(
-            text=None if output is None or error is not None else _words(output),
+            text=None if output is None or error is not None else reply_words(output),
             stop_reason=None if output is None or not output.choices else output.stop_reason,
             usage=usage,
             latency_ms=latency_ms,
@@ -139,12 +142,11 @@ class InspectCaller:
     def _usage(self, output: ModelOutput) -> tuple[Usage | None, str | None]:
         """Return the tokens of a reply, and a line about counts that cannot be."""
         if output.usage is None:
-            return None, None
+            return None, UNSTATED_TOOL if lacks_tool_tokens(output) else None
         try:
-            usage = picture_usage(output, model_usage(self._spec.model_uri, output.usage))
+            return model_usage(self._spec.model_uri, output.usage), None
         except ImpossibleUsage as error:
             return None, str(error)
-        return usage, None if usage is not None else _UNSTATED_TOOL
 
     def _unaccounted(
         self, name: str, requests: Sequence[WireRequest], replies: Sequence[WireReply], *, answered: bool
@@ -155,20 +157,6 @@ class InspectCaller:
         # counted as those of the run's own model, as which the model is seen here
         own = [replace(request, role=None) for request in requests]
         return max(0, unanswered_calls(own, replies, ModelCalls({name: int(answered)})).get(name, 0))
-
-
-def _codes(error: BaseException | None) -> str:
-    """Return what an error and those behind it say, and their codes, which their texts leave out."""
-    said: list[str] = []
-    while error is not None and len(said) < _MOST_CAUSES:
-        said.append(f"{error} {getattr(error, 'code', '')}")
-        error = error.__cause__ or error.__context__
-    return " ".join(said)
-
-
-def _words(output: ModelOutput) -> str:
-    """Return the text of a reply; what Inspect writes in the place of none is no text."""
-    return "" if output.completion == INSPECT_NO_CONTENT else output.completion
 
 
 def _most_seconds(spec: RunSpec) -> float:

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Literal, Protocol, TypeAlias
 
-from tamesu.base.canonical import digest, digest_bytes
+from tamesu.base.canonical import Json, digest, digest_bytes
 from tamesu.base.model.evidence import Fault, Usage
 from tamesu.base.model.plan import RunSpec
 from tamesu.edge.credentials import Access
@@ -37,20 +37,20 @@ class Turn:
     parts: tuple[Part, ...]
 
 
-def turns_digest(turns: Sequence[Turn]) -> str:
-    """Return the SHA-256 of messages, pictures counted by content."""
-    return digest(
-        [
-            [
-                turn.role,
-                [
-                    part.text if isinstance(part, TextPart) else f"sha256:{digest_bytes(part.content)}"
-                    for part in turn.parts
-                ],
-            ]
-            for turn in turns
-        ]
-    )
+def turns_digest(turns: Sequence[Turn], pictures: Sequence[str] = ()) -> str:
+    """Return the SHA-256 of messages, pictures counted by content.
+
+    `pictures` are the SHA-256 of further ones that the last message ends with.
+    """
+    told: list[Json] = [[turn.role, [_told(part) for part in turn.parts]] for turn in turns]
+    if pictures:
+        last = turns[-1]
+        told[-1] = [last.role, [*map(_told, last.parts), *(f"sha256:{sha256}" for sha256 in pictures)]]
+    return digest(told)
+
+
+def _told(part: Part) -> str:
+    return part.text if isinstance(part, TextPart) else f"sha256:{digest_bytes(part.content)}"
 
 
 @dataclass(frozen=True, slots=True)

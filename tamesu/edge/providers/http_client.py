@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import zlib
 from collections.abc import AsyncIterator, Sequence
+from functools import cache
+from ssl import SSLContext
 from typing import Any, cast
 from urllib.parse import urljoin
 
@@ -34,6 +36,7 @@ def observed_client(access: Access, wire: WireLog, timeout_seconds: float) -> ht
     url = access.base_url
     return _Client(
         observer,
+        verify=_trusted(),
         timeout=httpx2.Timeout(timeout_seconds + _BEYOND_TIMEOUT_SECONDS, connect=_CONNECT_SECONDS),
         limits=httpx2.Limits(max_connections=_MOST_CONNECTIONS, max_keepalive_connections=_MOST_CONNECTIONS),
         follow_redirects=True,
@@ -42,6 +45,12 @@ def observed_client(access: Access, wire: WireLog, timeout_seconds: float) -> ht
         auth=None if url is None or url.user is None else (url.user, url.password or ""),
         event_hooks={"request": [observer.on_request], "response": [observer.clean_headers, observer.on_response]},
     )
+
+
+@cache
+def _trusted() -> SSLContext:
+    """Return the certificates that are trusted; reading them takes longer than all else that a client needs."""
+    return httpx2.create_ssl_context()
 
 
 class _Client(httpx2.AsyncClient):

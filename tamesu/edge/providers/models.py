@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from typing import Any
 
 import httpx2
-from inspect_ai.model import Model, ModelCost, ModelInfo, get_model, set_model_cost, set_model_info
+from inspect_ai.model import Model, ModelCost, ModelInfo, get_model, set_model_info
 
 from tamesu.base.canonical import Json
 from tamesu.base.errors import UsageError
@@ -17,6 +17,7 @@ from tamesu.core.pricing import rates_up_to
 from tamesu.core.routes import Protocol, Route, find_route
 from tamesu.edge.credentials import Access
 from tamesu.edge.providers.http_client import observed_client
+from tamesu.edge.providers.known_models import read_no_list_unasked
 from tamesu.edge.providers.observing import observe
 from tamesu.edge.providers.settings import body_is_argument, generate_config
 from tamesu.edge.providers.wire_log import WireLog
@@ -40,7 +41,7 @@ def live_model(spec: RunSpec, access: Access | None, wire: WireLog, arguments: M
     )
     if route.protocol is Protocol.GEMINI:
         _hand_over(model, client, split_parameters(spec.parameters, route.protocol).extra_body)
-    observe(model, wire, route.way)
+    observe(model, wire, route.way, spec.task)
     return model
 
 
@@ -102,13 +103,11 @@ def register_price(spec: RunSpec) -> None:
     rented endpoint cost nothing: there time_limit bounds the money.
     """
     rates = rates_up_to(spec.price or Price(0.0, 0.0), spec.limits.token_limit)
-    set_model_info(spec.model_uri, ModelInfo(organization=spec.provider))
-    set_model_cost(
-        spec.model_uri,
-        ModelCost(
-            input=rates.input,
-            output=rates.output,
-            input_cache_write=rates.cache_write,
-            input_cache_read=rates.cache_read,
-        ),
+    read_no_list_unasked()
+    cost = ModelCost(
+        input=rates.input,
+        output=rates.output,
+        input_cache_write=rates.cache_write,
+        input_cache_read=rates.cache_read,
     )
+    set_model_info(spec.model_uri, ModelInfo(organization=spec.provider, cost=cost))

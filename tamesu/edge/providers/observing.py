@@ -11,13 +11,15 @@ from typing import Any
 from inspect_ai.log._samples import sample_active
 from inspect_ai.model import Model, ModelCall, ModelOutput
 
-from tamesu.base.model.wire import NO_CONTENT, Way
+from tamesu.base.model.wire import NO_CONTENT, REFUSED, Way
 from tamesu.core.reply_pictures import picture_facts
+from tamesu.core.tasks import built_in_checks
 from tamesu.core.wire_body import reduce_fields
 from tamesu.edge.providers.reply_content import mark_pictures
 from tamesu.edge.providers.wire_log import Reply, WireLog
 
 _OK = 200
+_REFUSALS = range(400, 500)
 _FAILED = 599  # no status is told; some client or server error
 
 
@@ -25,10 +27,11 @@ class UnusableReply(Exception):
     """A reply of status 200 that is no answer; not retried within an attempt, as it says nothing of waiting."""
 
 
-def observe(model: Model, wire: WireLog, way: Way) -> None:
+def observe(model: Model, wire: WireLog, way: Way, task: str) -> None:
     """Wrap the provider's `generate`: each call is one model call of the running sample.
 
-    With way `call` the request that the provider's client returns is read in memory and reduced to parameters.
+    With way `call` the request that the provider's client returns is read in memory and reduced to parameters. Where a
+    task of Tamesu's own says what an output means, one that Inspect makes of an error is marked as such.
     """
     inner: Callable[..., Awaitable[Any]] = model.api.generate
 
@@ -47,18 +50,20 @@ def observe(model: Model, wire: WireLog, way: Way) -> None:
             if way == "call":
                 _record(wire, result)
             elif call.no_content:
-                _mark(result)
+                _mark(result, NO_CONTENT)
+            if call.status in _REFUSALS and built_in_checks(task):
+                _mark(result, REFUSED)
             _mark_pictures(result)
             return result
 
     model.api.generate = generate  # type: ignore[method-assign]
 
 
-def _mark(result: Any) -> None:
-    """Say in the output, and so in the log, that the reply had no content: clients make it an empty text."""
+def _mark(result: Any, what: str) -> None:
+    """Say in the output, and so in the log, what its reply was: without content it becomes an empty text, say."""
     output = result[0] if isinstance(result, tuple) else result
     if isinstance(output, ModelOutput):
-        output.metadata = {**(output.metadata or {}), NO_CONTENT: True}
+        output.metadata = {**(output.metadata or {}), what: True}
 
 
 def _mark_pictures(result: Any) -> None:

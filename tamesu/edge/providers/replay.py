@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import json
 import os
+from base64 import b64encode
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from pathlib import Path
@@ -18,6 +19,9 @@ from inspect_ai.model import (
     ChatCompletionChoice,
     ChatMessage,
     ChatMessageAssistant,
+    Content,
+    ContentImage,
+    ContentText,
     GenerateConfig,
     ModelAPI,
     ModelOutput,
@@ -26,6 +30,7 @@ from inspect_ai.model import (
 from inspect_ai.tool import ToolCall, ToolChoice, ToolInfo
 
 from tamesu.base.errors import InvalidDocument
+from tamesu.core.pictures import picture_kind
 from tamesu.edge.providers.observing import running_item
 from tamesu.edge.providers.recordings import (
     Cell,
@@ -43,9 +48,10 @@ class RecordedError(RuntimeError):
 class ReplayAPI(ModelAPI):
     """Answers recorded earlier, served as if the model gave them now.
 
-    Model arguments: `recordings` and `dataset` (files), `arm`, `repetition`, and `calls`, a file that gets
-    one line per call served. With `for_role` it answers for the model of that role, whose first call for an
-    item gets the first turn recorded, and so on.
+    Model arguments: `recordings` and `dataset` (files), `arm`, `repetition`, `calls`, a file that gets
+    one line per call served, and `pictures`, the folder of recorded pictures, each named by its SHA-256. With
+    `for_role` it answers for the model of that role, whose first call for an item gets the first turn recorded,
+    and so on.
     """
 
     def __init__(
@@ -61,6 +67,7 @@ class ReplayAPI(ModelAPI):
         repetition: int,
         calls: str | None = None,
         for_role: str | None = None,
+        pictures: str | None = None,
     ) -> None:
         super().__init__(model_name, base_url, api_key, [], config)
         self._cell = Cell(model_name, arm, repetition)
@@ -69,6 +76,7 @@ class ReplayAPI(ModelAPI):
         self._items = _items_by_prompt(Path(dataset).read_bytes()) if for_role is None else {}
         self._calls = calls
         self._role = for_role
+        self._pictures = None if pictures is None else Path(pictures)
         self._asked: Counter[str] = Counter()
 
     def connection_key(self) -> str:
@@ -94,7 +102,14 @@ class ReplayAPI(ModelAPI):
             await anyio.sleep(turn.latency_seconds)
         if turn.error is not None:
             raise RecordedError(turn.error)
-        return _output(self.model_name, turn, turn_number)
+        return _output(self.model_name, turn, turn_number, self._content(turn))
+
+    def _content(self, turn: RecordedTurn) -> str | list[Content]:
+        """Return text and pictures of a turn; a text alone is one."""
+        if self._pictures is None or not turn.pictures:
+            return turn.text
+        shown = [_shown((self._pictures / picture.sha256).read_bytes()) for picture in turn.pictures]
+        return [*([ContentText(text=turn.text)] if turn.text else []), *shown]
 
     def _place(self, messages: list[ChatMessage]) -> tuple[str, int]:
         """Return item and turn of a call; what a role is asked is of the task's making, so its calls are counted."""
@@ -156,12 +171,18 @@ def _items_by_prompt(content: bytes) -> Mapping[str, str]:
     return items
 
 
-def _output(model: str, turn: RecordedTurn, number: int) -> ModelOutput:
+def _shown(content: bytes) -> ContentImage:
+    kind = picture_kind(content)
+    media_type = "application/octet-stream" if kind is None else kind.media_type
+    return ContentImage(image=f"data:{media_type};base64,{b64encode(content).decode()}")
+
+
+def _output(model: str, turn: RecordedTurn, number: int, content: str | list[Content]) -> ModelOutput:
     calls = [
         ToolCall(id=f"call-{number + 1}-{position}", function=call.function, arguments=dict(call.arguments))
         for position, call in enumerate(turn.tool_calls, 1)
     ]
-    message = ChatMessageAssistant(content=turn.text, tool_calls=calls or None, model=model, source="generate")
+    message = ChatMessageAssistant(content=content, tool_calls=calls or None, model=model, source="generate")
     choice = ChatCompletionChoice(message=message, stop_reason=turn.stop_reason)  # type: ignore[arg-type]
     return ModelOutput(model=model, choices=[choice], usage=_usage(turn.usage))
 

@@ -26,7 +26,7 @@ _LONGEST = 200
 class Call:
     """A model call under way: its number, the item it is for, its requests without a reply yet.
 
-    `problem` says why its last reply is no answer, `no_content` that the message of that reply has none.
+    Of its last reply: `problem` says why it is no answer, `no_content` that its message has none, `status` its status.
     """
 
     number: int
@@ -34,6 +34,7 @@ class Call:
     open: dict[int, float] = field(default_factory=dict)
     problem: ReplyProblem | None = None
     no_content: bool = False
+    status: int | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -110,7 +111,7 @@ class WireLog:
         """Record the reply to a request; a second one does not count."""
         call = self._current.get()
         if call is not None:
-            call.problem, call.no_content = reply.problem, reply.no_content
+            call.problem, call.no_content, call.status = reply.problem, reply.no_content, reply.status
         place = self._open(call)
         error = None if reply.problem is None else reply.problem.name
         self._answered(place if request in place else self._outside, request, reply, error)

@@ -5,12 +5,13 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 from pathlib import Path
 
-from tamesu.base.errors import EvidenceError
+from tamesu.base.errors import EvidenceError, shown
 from tamesu.base.model.evidence import AttemptRecord, RunRecord
 from tamesu.base.model.manifest import EvalRef
 from tamesu.base.model.plan import RunSpec, Stray
 from tamesu.core.slots import RunEvidence
 from tamesu.edge.store.digests import DigestCache
+from tamesu.edge.store.inside import is_name, stays_inside
 from tamesu.edge.store.locks import holder
 from tamesu.edge.store.parsed import read_run_record, read_wire_digests
 from tamesu.edge.store.paths import EvalPaths, Project, RunPaths
@@ -65,6 +66,8 @@ def inventory_problem(run: RunPaths, record: RunRecord, cache: DigestCache) -> s
         files = [("result.yml", entry.result), *entry.artifacts.items()]
         for relative, sha256 in files:
             place = f"items/{name}/{relative}"
+            if not is_name(name) or not stays_inside(relative):
+                return f"{shown(place)}: leads out of its run; restore run.yml from its source"
             try:
                 same = cache.digest(run.item(name) / relative) == sha256
             except OSError:

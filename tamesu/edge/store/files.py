@@ -42,6 +42,16 @@ def write_verified(path: Path, content: bytes) -> None:
             temporary.unlink(missing_ok=True)
 
 
+def write_durable(path: Path, content: bytes) -> None:
+    """Write a file that nobody reads before it is told of; its bytes are durable on return, `sync_folder` its name."""
+    with full_disk_named(path):
+        path.parent.mkdir(parents=True, exist_ok=True)
+        with path.open("wb") as stream:
+            stream.write(content)
+            stream.flush()
+            os.fsync(stream.fileno())
+
+
 def write_exclusive(path: Path, content: bytes) -> None:
     """Create a file that must not exist yet, complete or not at all. Raises FileExistsError."""
     _write(path, content, lambda temporary, target: os.link(temporary, target))

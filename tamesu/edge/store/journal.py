@@ -20,7 +20,13 @@ from tamesu.edge.store.paths import Project
 _PATIENCE_SECONDS = 60.0
 
 CallEvent = Literal[
-    "run_started", "inspect_log", "artifacts_written", "item_finished", "framework_error", "run_finished"
+    "run_started",
+    "provider_attempt",
+    "inspect_log",
+    "artifacts_written",
+    "item_finished",
+    "framework_error",
+    "run_finished",
 ]
 
 
@@ -84,7 +90,16 @@ def log_events(path: Path, events: Iterable[tuple[CallEvent, str, Mapping[str, J
 
 
 def read_events(path: Path) -> Sequence[dict[str, Json]]:
-    """Return the events of a call log."""
+    """Return the events of a call log; a line that a death tore, and that was ended later, tells nothing."""
     if not path.exists():
         return []
-    return [json.loads(line) for line in whole_lines(path.read_bytes())]
+    found = map(_event, whole_lines(path.read_bytes()))
+    return [event for event in found if event is not None]
+
+
+def _event(line: bytes) -> dict[str, Json] | None:
+    try:
+        event = json.loads(line)
+    except ValueError:
+        return None
+    return event if isinstance(event, dict) else None

@@ -15,6 +15,7 @@ from tamesu.edge.store.digests import DigestCache
 from tamesu.edge.store.parsed import remembered
 from tamesu.edge.store.paths import Project, RunPaths
 from tamesu.edge.store.records import read_record
+from tamesu.edge.store.seal import is_intact
 
 _FOLDERS = ("reviews", "judgments", "judgment-failures")
 T = TypeVar("T", ReviewRecord, JudgmentRecord, JudgmentFailure)
@@ -86,6 +87,9 @@ def _records(run: RunPaths, item: str, folder: Path, kind: type[T]) -> Iterator[
             raise EvidenceError(f"{path}: {_own_name(record)}; remove the copy, or restore it from version control")
         if isinstance(record, JudgmentRecord) and contradicts(record.raw, record.answers):
             raise EvidenceError(f"{path}: its answers are not what its reply says; restore it from version control")
+        if isinstance(record, ReviewRecord) and not is_intact(record):
+            fix = "restore it from version control, or remove it and import the answers again"
+            raise EvidenceError(f"{path}: was changed after it was imported; {fix}")
         yield record
 
 

@@ -7,11 +7,13 @@ import zipfile
 from collections.abc import Iterator, Mapping
 from pathlib import Path
 
-from tamesu.base.errors import EvidenceError
+from tamesu.base.errors import EvidenceError, shown
 from tamesu.base.model.review import PackKey
 from tamesu.edge.store.files import write_exclusive
+from tamesu.edge.store.inside import is_name
 from tamesu.edge.store.paths import EvalPaths
-from tamesu.edge.store.records import dump_record, read_record
+from tamesu.edge.store.records import read_record
+from tamesu.edge.store.seal import dump_sealed, is_intact
 
 _NO_TIME = (1980, 1, 1, 0, 0, 0)  # the first that an archive can state
 _PLAIN_FILE = 0o100644 << 16
@@ -42,11 +44,18 @@ def read_key(paths: EvalPaths, pack: str) -> PackKey | None:
 
 def write_key(paths: EvalPaths, key: PackKey) -> None:
     """Write a new key. Raises FileExistsError when there is one of that name."""
-    write_exclusive(paths.review_key(key.pack), dump_record(key))
+    write_exclusive(paths.review_key(key.pack), dump_sealed(key))
 
 
 def _read(path: Path) -> PackKey:
     key = read_record(path, PackKey)
     if key.pack != path.stem:
         raise EvidenceError(f"{path}: is the key of pack '{key.pack}'; give it that name back")
+    if not is_intact(key):
+        raise EvidenceError(f"{path}: was changed after it was exported; restore it from version control")
+    # a key may have come with a package, and records are written where it says
+    names = (key.reviewer, *(name for entry in key.entries.values() for name in (entry.run_id, entry.item)))
+    odd = next((name for name in names if not is_name(name)), None)
+    if odd is not None:
+        raise EvidenceError(f"{path}: names '{shown(odd)}', which leads out of its folder; restore the key")
     return key

@@ -17,6 +17,7 @@ from tamesu.base.errors import StorageFull
 from tamesu.base.model.evidence import ItemResult, RunRecord
 from tamesu.edge.store.digests import DigestCache
 from tamesu.edge.store.files import write_atomic
+from tamesu.edge.store.inside import check_result
 from tamesu.edge.store.paths import Project, RunPaths
 from tamesu.edge.store.records import read_record
 from tamesu.edge.store.wire import wire_digests
@@ -35,7 +36,10 @@ def read_results(project: Project, run: RunPaths, cache: DigestCache) -> dict[st
 
     def read() -> dict[str, ItemResult]:
         record = read_run_record(project, run, cache)
-        return {name: read_record(run.result(name), ItemResult) for name in record.items}
+        results = {name: read_record(run.result(name), ItemResult) for name in record.items}
+        for name, result in results.items():
+            check_result(name, record.items[name], result)
+        return results
 
     return remembered(project, "results", cache.digest(run.record), dict[str, ItemResult], read)
 

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import os
 import re
 from dataclasses import dataclass
 from pathlib import Path
 
-from tamesu.base.errors import AmbiguousName, NoProject, UnknownName
+from tamesu.base.canonical import digest
+from tamesu.base.errors import AmbiguousName, NoProject, Refused, UnknownName
 from tamesu.base.model.manifest import EvalRef, ExperimentRef
 
 
@@ -231,6 +233,14 @@ class Project:
     def experiment(self, ref: ExperimentRef) -> Path:
         return self.case(ref.case) / "experiments" / ref.experiment
 
+    def publication(self, case: str) -> Path:
+        """What a case says of its publication."""
+        return self.case(case) / "publication.yml"
+
+    def view_only(self, case: str) -> Path:
+        """The file that says that a case holds reports alone, so that nothing of it can be run."""
+        return self.case(case) / "view-only.yml"
+
     def untrusted_marker(self, case: str) -> Path:
         """The file that says that a case came from elsewhere and its code was not reviewed."""
         return self.root / "cases" / case / ".untrusted-origin"
@@ -250,6 +260,11 @@ class Project:
     def case_page(self, case: str) -> Path:
         """The self-contained page of a case, with all of its evals."""
         return self.root / "build" / case / "index.html"
+
+    @property
+    def packages(self) -> Path:
+        """Where archives of cases are written."""
+        return self.root / "build" / "packages"
 
     @property
     def thumbnails(self) -> Path:
@@ -282,6 +297,10 @@ class Project:
         """Held while packs of an eval are made or answers to them are imported."""
         return self.lock(f"review--{ref.case}--{ref.experiment}--{ref.eval}")
 
+    def judging_lock(self, ref: EvalRef) -> Path:
+        """Held while model judges of an eval are at work."""
+        return self.lock(f"judging-{digest(str(ref))[:12]}")
+
     def lock(self, name: str) -> Path:
         return self.state / "locks" / f"{name}.lock"
 
@@ -301,10 +320,26 @@ class Project:
         return path.relative_to(self.root).as_posix()
 
     def refs(self) -> tuple[EvalRef, ...]:
-        """Return the evals of the project, sorted by name."""
+        """Return the evals of the project, sorted by name; those of cases that hold reports alone are none."""
+        reported = set(self.reported_cases())
+        return tuple(ref for ref in self._all_refs() if ref.case not in reported)
+
+    def reported_refs(self, case: str) -> tuple[EvalRef, ...]:
+        """Return the evals of a case that holds reports alone: what can be read of them, not planned."""
+        return tuple(ref for ref in self._all_refs() if ref.case == case) if self.is_reported(case) else ()
+
+    def _all_refs(self) -> tuple[EvalRef, ...]:
         files = self.root.glob("cases/*/experiments/*/evals/*/eval.yml")
         parts = sorted(file.relative_to(self.root).parts for file in files)
         return tuple(EvalRef(case=p[1], experiment=p[3], eval=p[5]) for p in parts)
+
+    def is_reported(self, case: str) -> bool:
+        """Return whether a case holds reports alone; whatever lies at the marker's name says so."""
+        return os.path.lexists(self.view_only(case))
+
+    def reported_cases(self) -> tuple[str, ...]:
+        """Return the cases that hold reports alone, so that nothing of them is planned or run."""
+        return tuple(case for case in self.cases() if self.is_reported(case))
 
     def cases(self) -> tuple[str, ...]:
         """Return the cases of the project, sorted by name; a folder is one when it holds a manifest or experiments."""
@@ -325,6 +360,11 @@ class Project:
             raise UnknownName("case", name, known)
         return name
 
+    def reports_alone(self, case: str) -> Refused:
+        """Return the error of asking for an eval of a case that holds reports alone."""
+        where = self.relative(self.view_only(case))
+        return Refused(f"{where}: this case holds reports alone, so nothing of it is planned or run; `tamesu show` it")
+
     def find_experiment(self, name: str) -> ExperimentRef:
         """Return the experiment `<case>/<experiment>`, or of that name alone. Raises UnknownName, AmbiguousName."""
         known = self.experiments()
@@ -338,7 +378,7 @@ class Project:
     def find_ref(self, name: str) -> EvalRef:
         """Return the eval of that name: `<case>/<experiment>/<eval>` or any unambiguous tail of it.
 
-        Raises UnknownName and AmbiguousName.
+        Raises UnknownName and AmbiguousName, and Refused for one of a case that holds reports alone.
         """
         refs = self.refs()
         folders = {"cases", "experiments", "evals", "eval.yml"}
@@ -350,6 +390,9 @@ class Project:
             return found[0]
         if found:
             raise AmbiguousName("eval", name, [str(ref) for ref in found])
+        for ref in self._all_refs():
+            if wanted and str(ref).split("/")[-len(wanted) :] == wanted:
+                raise self.reports_alone(ref.case)
         raise UnknownName("eval", name, [str(ref) for ref in refs] + [ref.eval for ref in refs])
 
 

@@ -15,6 +15,8 @@ T = TypeVar("T")
 
 _Dumper: Any = getattr(yaml, "CSafeDumper", yaml.SafeDumper)
 _Loader: Any = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
+# What may refer to another part of the document, in a plain text as well.
+_ALIAS = re.compile(rb"(?:^|[\s\[{,:-])\*[^\s*]", re.MULTILINE)
 _SURROGATE = re.compile("[\ud800-\udfff]")
 
 
@@ -23,9 +25,13 @@ def dump_record(record: object) -> bytes:
 
     Lone surrogates, which UTF-8 cannot carry, become U+FFFD.
     """
-    plain = _clean(msgspec.to_builtins(record))
-    text = yaml.dump(plain, Dumper=_Dumper, sort_keys=False, allow_unicode=True, width=100)
+    text = yaml.dump(plain(record), Dumper=_Dumper, sort_keys=False, allow_unicode=True, width=100)
     return text.encode()
+
+
+def plain(record: object) -> Any:
+    """Return a record as the plain values that are written."""
+    return _clean(msgspec.to_builtins(record))
 
 
 def _clean(value: Any) -> Any:
@@ -41,10 +47,18 @@ def _clean(value: Any) -> Any:
 def parse_record(content: bytes, kind: type[T], where: str) -> T:
     """Return a record read from YAML bytes. Raises EvidenceError naming the file and the field."""
     try:
+        if _ALIAS.search(content) is not None:
+            _refuse_aliases(content)
         return msgspec.convert(yaml.load(content, Loader=_Loader), kind, strict=True)
     except (yaml.YAMLError, msgspec.ValidationError, UnicodeDecodeError, ValueError) as error:
         line = str(error).splitlines()[0] if str(error) else type(error).__name__
         raise EvidenceError(f"{where}: does not hold what it must: {line}; restore it from version control") from None
+
+
+def _refuse_aliases(content: bytes) -> None:
+    """Raise ValueError for an alias: no record holds one, and a few lines of them unfold to more than any memory."""
+    if any(isinstance(event, yaml.AliasEvent) for event in yaml.parse(content, Loader=_Loader)):
+        raise ValueError("it holds a YAML alias")
 
 
 def read_record(path: Path, kind: type[T]) -> T:

@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from functools import cache
 from hashlib import sha256
 from importlib.resources import files
+from typing import TypeAlias
 
 from markupsafe import Markup
 
@@ -20,6 +21,7 @@ from tamesu.core.report.evidence import META_NAME
 from tamesu.core.report.figures import count
 from tamesu.core.report.page import Gallery, difference_plot, environment, failure_lines, primary_plot
 from tamesu.core.report.study.design import Design, Fact
+from tamesu.core.report.study.fields import FieldsPart
 from tamesu.core.report.study.island import island
 from tamesu.core.report.study.items import Book
 from tamesu.core.report.study.provenance import Provenance
@@ -29,6 +31,7 @@ from tamesu.core.standing import Standing
 
 PictureKey = tuple[str, str, str]  # run ID, item ID, role
 _MOST_OPEN_TILES = 48
+_REPORTED = "reports alone"
 
 
 @dataclass(frozen=True, slots=True)
@@ -52,6 +55,7 @@ class EvalStudy:
     analysis: Analysis | None
     closings: tuple[Closing, ...]
     files: tuple[str, ...]
+    fields: FieldsPart | None = None
 
     @property
     def ref(self) -> EvalRef:
@@ -71,10 +75,23 @@ class BrokenEval:
 
 
 @dataclass(frozen=True, slots=True)
+class ReportedEval:
+    """An eval of a case that holds reports alone: what was written of it; nothing is computed anew."""
+
+    ref: EvalRef
+    analysis: Markup | None
+    leaderboard: Markup | None
+    report: Markup | None
+
+
+AnyEval: TypeAlias = EvalStudy | BrokenEval | ReportedEval
+
+
+@dataclass(frozen=True, slots=True)
 class ExperimentStudy:
     name: str
     readme: Markup | None
-    evals: tuple[EvalStudy | BrokenEval, ...]
+    evals: tuple[AnyEval, ...]
 
 
 @dataclass(frozen=True, slots=True)
@@ -91,7 +108,7 @@ class CaseStudy:
     evidence: str
 
     @property
-    def evals(self) -> tuple[EvalStudy | BrokenEval, ...]:
+    def evals(self) -> tuple[AnyEval, ...]:
         return tuple(one for experiment in self.experiments for one in experiment.evals)
 
 
@@ -108,6 +125,7 @@ def case_page(study: CaseStudy) -> str:
             script=Markup(script),
             anchor=anchor,
             standing=standing_of,
+            is_study=is_study,
             answer=answer,
             next_step=next_step,
             failures=failure_lines,
@@ -141,13 +159,22 @@ def anchor(ref: EvalRef) -> str:
     return f"{ref.experiment}.{ref.eval}"
 
 
-def standing_of(one: EvalStudy | BrokenEval) -> str:
-    """Return where an eval stands, in the one word that every view uses."""
+def standing_of(one: AnyEval) -> str:
+    """Return where an eval stands, in the one word that every view uses; of reports alone that is not known."""
+    if isinstance(one, ReportedEval):
+        return _REPORTED
     return Standing.INVALID.value if isinstance(one, BrokenEval) else one.summary.status
 
 
-def answer(one: EvalStudy | BrokenEval) -> str:
+def is_study(one: AnyEval) -> bool:
+    """Return whether the evidence of an eval is here and reads."""
+    return isinstance(one, EvalStudy)
+
+
+def answer(one: AnyEval) -> str:
     """Return in one sentence what is known of an eval's question, or why nothing is yet."""
+    if isinstance(one, ReportedEval):
+        return "Its reports are here, the evidence behind them is not; nothing was computed anew."
     if isinstance(one, BrokenEval):
         return "Not answered: the eval does not read."
     rows = one.summary.rows
@@ -169,6 +196,8 @@ _NEXT = {
 }
 
 
-def next_step(one: EvalStudy | BrokenEval) -> str:
-    """Return what to do next; empty for an eval that is closed."""
+def next_step(one: AnyEval) -> str:
+    """Return what to do next; empty for an eval that is closed, and for reports alone."""
+    if isinstance(one, ReportedEval):
+        return ""
     return _NEXT.get(Standing(standing_of(one)), "").format(one.ref)

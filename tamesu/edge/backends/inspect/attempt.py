@@ -6,14 +6,17 @@ import sys
 from contextlib import redirect_stdout
 from typing import Any
 
+from inspect_ai import Task, task_with
 from inspect_ai import eval as inspect_eval
-from inspect_ai import task_with
 from inspect_ai._util.error import PrerequisiteError
 
 from tamesu.base.errors import TamesuError
 from tamesu.base.model.evidence import Fault
+from tamesu.core.tasks import runs_built_in_task
 from tamesu.edge.backends.inspect.approval_option import chosen_approval
 from tamesu.edge.backends.inspect.attempt_models import attempt_models
+from tamesu.edge.backends.inspect.built_in import built_in_task
+from tamesu.edge.backends.inspect.protocol_models import import_protocol_unbuilt
 from tamesu.edge.backends.inspect.sandbox_option import chosen_sandbox
 from tamesu.edge.backends.inspect.task_origin import search_no_package_for_copied_tasks
 from tamesu.edge.backends.inspect.tasks import bind_scorers, load_task, message_limit
@@ -48,10 +51,10 @@ def _fault(request: AttemptRequest, name: str, text: str) -> Fault:
 
 def _evaluate(request: AttemptRequest) -> None:
     import_no_idle_client()
+    import_protocol_unbuilt()
     search_no_package_for_copied_tasks()
     spec, paths = request.spec, request.paths
-    dataset = paths.attempt_dataset(request.attempt)
-    task = load_task(spec, paths.sources, dataset)
+    task = _task(request)
     options = dict(spec.options)
     models = attempt_models(request)
     task = task_with(
@@ -90,6 +93,13 @@ def _evaluate(request: AttemptRequest) -> None:
         sandbox=chosen_sandbox(spec, paths.sources),
         approval=chosen_approval(spec, paths.sources),
     )
+
+
+def _task(request: AttemptRequest) -> Task:
+    spec, paths = request.spec, request.paths
+    if runs_built_in_task(spec.task, spec.backend, spec.task_file):
+        return built_in_task(request)
+    return load_task(spec, paths.sources, paths.attempt_dataset(request.attempt))
 
 
 def _free(value: object) -> dict[str, Any]:

@@ -54,5 +54,6 @@ def _model(request: AttemptRequest, spec: RunSpec, access: Access | None, wire: 
         "repetition": spec.repetition,
         "calls": str(request.replay_calls),
     }
-    arguments |= recorded if role is None else {**recorded, "for_role": role}
+    own: dict[str, Any] = {"pictures": str(paths.recorded_pictures)} if role is None else {"for_role": role}
+    arguments |= recorded | own
     return get_model(spec.model_uri, config=generate_config(spec), memoize=False, **arguments)

@@ -11,6 +11,7 @@ from pathlib import Path
 from tamesu.base.errors import TamesuError
 from tamesu.base.model.endpoint import ImportFinding
 from tamesu.base.model.plan import RunSpec
+from tamesu.core.tasks import runs_built_in_task
 from tamesu.edge.backends.inspect.tasks import load_task
 from tamesu.edge.store.paths import RunPaths
 
@@ -20,6 +21,8 @@ _listener: list[set[str]] = []
 
 def import_task(spec: RunSpec, paths: RunPaths) -> ImportFinding:
     """Import the executed copy and make its task; what the user's code raises comes back as one line."""
+    if runs_built_in_task(spec.task, spec.backend, spec.task_file):
+        return ImportFinding(ok=True)  # there is no code of anybody's to import
     with _opened_files() as opened:
         try:
             with redirect_stdout(sys.stderr):

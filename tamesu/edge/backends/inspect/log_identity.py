@@ -19,6 +19,8 @@ from tamesu.core.freeze import sample_digest
 from tamesu.core.identity import ADAPTER_VERSION, partition_digest
 from tamesu.core.roles import as_run
 from tamesu.core.routes import find_route, provider_of_uri
+from tamesu.core.task_parameters import task_parameters
+from tamesu.core.tasks import runs_built_in_task
 from tamesu.edge.backends.protocol import AttemptRequest
 from tamesu.edge.providers.settings import METADATA_KEY, generate_config
 from tamesu.edge.store.digests import file_digest
@@ -54,12 +56,12 @@ def generation_from_log(header: EvalSpec, claims: dict[str, Any], request: Attem
         "model_uri": header.model,
         "provider": _provider(header.model, claims["generation"]),
         "base_url_origin": _origin(header, claims["generation"]),
-        "task_function": header.task_registry_name,
         "inspect_version": header.packages.get("inspect_ai"),
         "retries": header.model_generate_config.max_retries,
         "timeout_seconds": header.model_generate_config.attempt_timeout,
         "dataset": _dataset_digest(request),
     }
+    values |= _task(header, request.spec)
     limits = {name: getattr(header.config, name) for name in _LIMITS}
     arguments = {name: value for name, value in header.task_args_passed.items() if name != "dataset"}
     _replace(values, "limit/", {name: value for name, value in limits.items() if value is not None}, _LIMITS)
@@ -72,6 +74,13 @@ def generation_from_log(header: EvalSpec, claims: dict[str, Any], request: Attem
     if request.spec.recordings is not None:
         values["recordings"] = file_digest(request.paths.recordings)
     return values
+
+
+def _task(header: EvalSpec, spec: RunSpec) -> dict[str, Json]:
+    """Return which task the log says that it is of: Tamesu's own carries a version and no name."""
+    if runs_built_in_task(spec.task, spec.backend, spec.task_file) and header.task_registry_name is None:
+        return {"built_in_task": header.task_version}
+    return {"task_function": header.task_registry_name}
 
 
 def _provider(model: str, claimed: Mapping[str, Any]) -> str | None:
@@ -153,7 +162,9 @@ def _disagreement(header: EvalSpec, claims: dict[str, Any], request: AttemptRequ
 
 
 def _plain_config(parameters: dict[str, Any], spec: RunSpec) -> dict[str, Any]:
-    return _comparable(generate_config(replace(spec, parameters=parameters)))
+    """Return the configuration that these parameters make, with what a plan adds for the task."""
+    sent = task_parameters(spec.task, spec.provider, parameters, spec.output_schema)
+    return _comparable(generate_config(replace(spec, parameters=sent)))
 
 
 def _role(spec: RunSpec) -> tuple[str, dict[str, Any]]:

@@ -11,6 +11,7 @@ from datetime import datetime
 from pathlib import Path
 from typing import Any
 
+from inspect_ai._util.constants import NO_CONTENT as INSPECT_NO_CONTENT
 from inspect_ai.event import ApprovalEvent, ModelEvent
 from inspect_ai.log import (
     EvalSample,
@@ -18,15 +19,16 @@ from inspect_ai.log import (
     read_eval_log_sample_summaries,
     read_eval_log_samples_by_id,
 )
-from inspect_ai.model import ModelConfig
+from inspect_ai.model import ChatMessageAssistant, ContentImage, ModelConfig, ModelOutput
 from inspect_ai.scorer import CORRECT, INCORRECT, NOANSWER, PARTIAL, Score, value_to_float
 
 from tamesu.base.errors import FrameworkFault, ImpossibleUsage
 from tamesu.base.model.evidence import Fault, ModelShare, SampleEvidence, SampleScore, Usage
-from tamesu.base.model.wire import NO_CONTENT, ModelCalls
+from tamesu.base.model.wire import NO_CONTENT, REFUSED, ModelCalls
 from tamesu.core.pricing import samples_at_once
 from tamesu.core.usage import total_usage
 from tamesu.edge.backends.protocol import LogReading
+from tamesu.edge.providers.reply_content import UNSTATED_TOOL, lacks_tool_tokens
 from tamesu.edge.providers.usage import model_usage
 
 # Each piece parses the log's whole table of contents again; together its samples must fit into memory.
@@ -88,7 +90,7 @@ class _CallCounts:
             declared = event.role if event.role in self._roles else None
             if event.model != (self._model if declared is None else self._roles[declared]):
                 self.others[event.model] += 1
-            elif not event.pending and event.error is None:
+            elif not event.pending and event.error is None and not _is_refusal(event.output):
                 (self.answered if declared is None else self.roles[declared])[item] += 1
 
 
@@ -116,7 +118,7 @@ def _evidence(
         error=_never_answered(sample, events) if sample.error is None else _sample_fault(sample.error.message, events),
         usage=usage,
         stop_reason=str(choices[0].stop_reason) if choices else None,
-        answered=bool(choices and (choices[0].message.text.strip() or choices[0].message.tool_calls)),
+        answered=bool(choices and _says_anything(choices[0].message)),
         limit=None if sample.limit is None else sample.limit.type,
         latency_ms=None if sample.working_time is None else round(sample.working_time * 1000),
         interrupted=interrupted and not in_flight,
@@ -127,6 +129,13 @@ def _evidence(
         shares={} if usage_problem is not None else _shares(sample, events),
         rejected_calls=sum(_was_rejected(event) for event in sample.events),
     )
+
+
+def _says_anything(message: ChatMessageAssistant) -> bool:
+    """Return whether a reply holds words, pictures or calls of tools."""
+    pictures = not isinstance(message.content, str) and any(isinstance(one, ContentImage) for one in message.content)
+    words = message.text.strip() not in {"", INSPECT_NO_CONTENT}
+    return words or bool(message.tool_calls) or pictures
 
 
 def _shares(sample: EvalSample, events: list[ModelEvent]) -> dict[str, ModelShare]:
@@ -147,10 +156,15 @@ def _was_cancelled(sample: EvalSample) -> bool:
 
 def _states_no_usage(event: ModelEvent) -> bool:
     """A reply arrived and says nothing about tokens; what failed is told by its error."""
-    if event.pending or event.error is not None or not event.output.choices:
+    if event.pending or event.error is not None or not event.output.choices or _tells_cost_otherwise(event.output):
         return False
     usage = event.output.usage
     return usage is None or (usage.total_tokens == 0 and usage.input_tokens == 0 and usage.output_tokens == 0)
+
+
+def _tells_cost_otherwise(output: ModelOutput) -> bool:
+    """Return whether a reply costs nothing, or says itself that its tokens are not known."""
+    return _is_refusal(output) or lacks_tool_tokens(output)
 
 
 def _sample_fault(message: str, events: list[ModelEvent]) -> Fault:
@@ -220,12 +234,26 @@ def _instant(text: str) -> float:
 
 
 def _usage(sample: EvalSample) -> tuple[Usage | None, str | None]:
-    """Tokens over all models the sample called, None when no reply stated any; or why they cannot be."""
+    """Tokens over all models the sample called, None when no reply stated any; or why they cannot be known."""
+    if any(lacks_tool_tokens(event.output) for event in sample.events if isinstance(event, ModelEvent)):
+        return None, UNSTATED_TOOL
     try:
         stated = [model_usage(name, usage) for name, usage in sample.model_usage.items()]
     except ImpossibleUsage as error:
         return None, str(error)
+    if not stated and _was_refused(sample):
+        return Usage(0, 0, 0, 0, 0, 0), None
     return (total_usage(stated) if stated else None), None
+
+
+def _was_refused(sample: EvalSample) -> bool:
+    """Return whether the only answer is an error of the provider's, which is not billed."""
+    calls = [event for event in sample.events if isinstance(event, ModelEvent)]
+    return _is_refusal(sample.output) and all(one.error is not None or _is_refusal(one.output) for one in calls)
+
+
+def _is_refusal(output: ModelOutput) -> bool:
+    return (output.metadata or {}).get(REFUSED) is True
 
 
 def _scores(scores: dict[str, Score]) -> Iterator[SampleScore]:

@@ -20,6 +20,7 @@ from inspect_ai.util import cost_limit
 from tamesu.base.canonical import digest
 from tamesu.base.errors import Refused, UsageError, meant
 from tamesu.base.model.plan import RunSpec
+from tamesu.edge.backends.inspect.kept import keeping_scorers
 from tamesu.inspect_support import bound_staging
 
 MODULE_PREFIX = "tamesu_task_"  # of copied files in sys.modules
@@ -94,7 +95,7 @@ def bind_scorers(spec: RunSpec, task: Task, staging: Path) -> list[Scorer]:
     wrapper keeps the registry name and metrics. Inspect ends the limits of a sample before it is scored.
     """
     declared = task.scorer or []
-    scorers = declared if isinstance(declared, list) else [declared]
+    scorers = keeping_scorers(spec, declared if isinstance(declared, list) else [declared])
     purse = _Purse(spec.limits.cost_limit if spec.roles else None)
     return [_bound(scorer, staging, purse) for scorer in scorers]
 

@@ -12,10 +12,10 @@ from tamesu.base.model.progress import ItemEnded
 from tamesu.core.pricing import known_sample_cost, sample_cost
 from tamesu.core.verdict import item_verdict
 from tamesu.edge.backends.native.journal import Begun, Ended, begin_line, write_line
-from tamesu.edge.backends.native.outputs import Output, answered, outputs_of, stage_outputs
 from tamesu.edge.backends.native.questions import Question
 from tamesu.edge.backends.native.reading import sample_evidence
 from tamesu.edge.backends.native.voices import Voice
+from tamesu.edge.backends.outputs import Output, answered, outputs_of, stage_outputs
 from tamesu.edge.backends.protocol import AttemptRequest
 from tamesu.edge.providers.calls import Called
 from tamesu.edge.store.progress import tell_progress
@@ -41,7 +41,7 @@ class ItemDesk:
         self._costs: list[float] = []
 
     def begin(self, question: Question) -> None:
-        begin_line(self._journal, Begun(question.item, question.digest, time.time()))
+        begin_line(self._journal, Begun(question.item, question.digest, time.time(), question.messages_digest))
 
     async def ask(self, question: Question) -> Answer:
         started = time.time()
@@ -91,7 +91,7 @@ class ItemDesk:
         if progress is None:
             return
         self._costs.append(known_sample_cost(spec, sample, spec.concurrency))
-        cost = round(sum(self._costs), 9) if spec.paid else None
+        cost = round(sum(self._costs), 9) if spec.paid and not spec.unpriced else None
         failed = item_verdict(spec, sample).state == "failed"
         moment = datetime.now(UTC).isoformat(timespec="milliseconds")
         tell_progress(progress, ItemEnded(moment, spec.run_id, self._request.attempt, sample.item, failed, cost))

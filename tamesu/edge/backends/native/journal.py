@@ -34,12 +34,14 @@ class Opened(msgspec.Struct, frozen=True, tag_field="event", tag="opened"):
 class Begun(msgspec.Struct, frozen=True, tag_field="event", tag="begun"):
     """An item is about to be asked; `prompt` is the digest of its record in the frozen dataset.
 
-    All times are seconds since the epoch, UTC.
+    All times are seconds since the epoch, UTC. `messages` is the digest of the messages as they are handed over, None
+    in journals of before it was noted.
     """
 
     item: str
     prompt: str
     time: float
+    messages: str | None = None
 
 
 class Ended(msgspec.Struct, frozen=True, tag_field="event", tag="ended"):

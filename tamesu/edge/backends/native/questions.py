@@ -7,11 +7,9 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from tamesu.base.canonical import digest_bytes
-from tamesu.base.errors import EvidenceError
-from tamesu.core.signatures import picture_type
 from tamesu.edge.backends.protocol import AttemptRequest
-from tamesu.edge.providers.calls import ImagePart, TextPart, Turn
+from tamesu.edge.backends.sent_pictures import sent_picture
+from tamesu.edge.providers.calls import TextPart, Turn, turns_digest
 
 
 @dataclass(frozen=True, slots=True)
@@ -28,20 +26,18 @@ class Question:
     pictures: tuple[str, ...]
     folder: Path
 
+    @property
+    def messages_digest(self) -> str:
+        """The SHA-256 of the messages, equal to that of what is sent."""
+        return turns_digest(self.texts, self.pictures)
+
     def turns(self) -> tuple[Turn, ...]:
         """Return the messages with their pictures, read now. Raises EvidenceError for one that is not as frozen."""
         if not self.pictures:
             return self.texts
         *before, last = self.texts
-        return (*before, Turn(last.role, (*last.parts, *map(self._picture, self.pictures))))
-
-    def _picture(self, sha256: str) -> ImagePart:
-        path = self.folder / sha256
-        content = path.read_bytes() if path.exists() else b""
-        media_type = picture_type(content)
-        if digest_bytes(content) != sha256 or media_type is None:
-            raise EvidenceError(f"{path}: is not the picture that this run froze; put it back")
-        return ImagePart(media_type, content)
+        pictures = (sent_picture(self.folder, sha256) for sha256 in self.pictures)
+        return (*before, Turn(last.role, (*last.parts, *pictures)))
 
 
 def questions(request: AttemptRequest) -> tuple[Question, ...]:

@@ -6,6 +6,7 @@ from collections.abc import Iterable, Iterator
 from pathlib import Path
 
 from tamesu.base.model.evidence import Fault, SampleEvidence
+from tamesu.base.model.provider_attempt import CallState, ProviderAttempt
 from tamesu.base.model.wire import ModelCalls
 from tamesu.core.pricing import samples_at_once
 from tamesu.edge.backends.native.journal import Ended, Journal, read_journal
@@ -24,6 +25,7 @@ def read_log(path: Path) -> LogReading:
         concurrency_reached=most_at_once(spans),
         samples_at_once=samples_at_once(spans, worked),
         calls=ModelCalls({one.item: 1 for one in ended if one.error is None and not one.refused}),
+        provider_attempts=tuple(_calls(journal)),
     )
 
 
@@ -50,6 +52,26 @@ def _cut(journal: Journal) -> Iterator[SampleEvidence]:
     for item in journal.in_flight:
         fault = Fault("Interrupted", "the process ended before this item did")
         yield SampleEvidence(item, (), fault, None, None, False, None, None, interrupted=not died, in_flight=died)
+
+
+def _calls(journal: Journal) -> Iterator[ProviderAttempt]:
+    """Every call that was begun, in order, and how it ended."""
+    cut: CallState = "lost" if journal.status == "started" else "interrupted"
+    for item, begun in journal.begun.items():
+        ended = journal.ended.get(item)
+        if ended is None:
+            yield ProviderAttempt(item, cut, begun.prompt, begun.messages, begun.time, None)
+        else:
+            yield ProviderAttempt(
+                item=item,
+                state="answered" if ended.error is None else "failed",
+                sample=begun.prompt,
+                messages=begun.messages,
+                started=ended.started,
+                ended=ended.time,
+                request_id=ended.request_id,
+                served=ended.served,
+            )
 
 
 def most_at_once(spans: Iterable[tuple[float, float]]) -> int | None:

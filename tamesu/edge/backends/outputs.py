@@ -13,7 +13,7 @@ from tamesu.core.checks.reply import parse_reply
 from tamesu.core.pictures import picture_kind
 from tamesu.core.tasks import FURTHER, IMAGES, OUTPUT, PARSED, WORDS
 from tamesu.edge.providers.calls import Called, ReplyPicture
-from tamesu.edge.store.files import write_atomic
+from tamesu.edge.store.files import sync_folder, write_durable
 from tamesu.inspect_support import BLOBS, MANIFEST
 
 RAW_FILE, PARSED_FILE, WORDS_FILE = "output.txt", "output.json", "words.txt"
@@ -79,11 +79,16 @@ def _pretty(value: Json) -> bytes:
 
 
 def stage_outputs(root: Path, item: str, outputs: Sequence[Output]) -> None:
-    """Write an item's files and, last, the manifest that names them; durable on return. Raises StorageFull."""
+    """Write an item's files and, last, the manifest that names them; durable on return. Raises StorageFull.
+
+    Nothing reads them before the journal says that the item ended, so a death may leave parts of them.
+    """
     folder, lines = root / item, []
     for number, output in enumerate(outputs, 1):
         blob = f"{BLOBS}/{number:04d}"
-        write_atomic(folder / blob, output.content)
+        write_durable(folder / blob, output.content)
         entry = {"role": output.role, "path": output.path, "media_type": output.media_type, "blob": blob}
         lines.append(json.dumps(entry).encode("ascii") + b"\n")
-    write_atomic(folder / MANIFEST, b"".join(lines))
+    write_durable(folder / MANIFEST, b"".join(lines))
+    for changed in (folder / BLOBS, folder, root) if outputs else (folder, root):
+        sync_folder(changed)

@@ -1,0 +1,61 @@
+"""The commands `publish` and `site`: packages in a registry of files, and the pages that show them."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import click
+
+from tamesu.cli.groups import NamedCommands
+from tamesu.cli.session import fail, say
+from tamesu.stages.publish import Published, publish_package
+from tamesu.stages.site import build_site, check_site
+
+_registry = click.option(
+    "--registry", required=True, type=click.Path(path_type=Path), help="The folder that holds the registry."
+)
+
+
+@click.command(short_help="Add a package to a registry of files.")
+@click.argument("package", type=click.Path(path_type=Path))
+@_registry
+@click.option("--allow", multiple=True, metavar="ID", help="Let a finding pass, by the ID in its line.")
+def publish(package: Path, registry: Path, allow: tuple[str, ...]) -> None:
+    """Verify a package and add it to a registry as PUBLISHER/NAME/VERSION; a version is never written over.
+
+    It is looked through for secrets once more. A publisher that the registry does not know yet is owned by the
+    authors of the package, in publishers/PUBLISHER.yml.
+    """
+    made = publish_package(package, registry, allow)
+    if not isinstance(made, Published):
+        for leak in made:
+            say(str(leak))
+        fail(f"{len(made)} finding(s) forbid it; correct them, or let one that is none pass with --allow ID", 1)
+    say(f"{'already there, the same content' if made.already else 'published'}: {made.folder}")
+    say(f"{made.record.label}, owned by {', '.join(made.owners)}")
+
+
+@click.group(cls=NamedCommands, short_help="Show a registry as pages without a server.")
+def site() -> None:
+    """Build and check the pages of a registry: plain files that load nothing from elsewhere."""
+
+
+@site.command(short_help="Write the pages of a registry.")
+@_registry
+@click.option("--output", required=True, type=click.Path(path_type=Path), help="A folder that is new or a site.")
+def build(registry: Path, output: Path) -> None:
+    """Write an index, a page per publisher and package, and the page of each case, after checking every payload."""
+    made = build_site(registry, output)
+    say(f"{made.pages} pages of {made.packages} package version(s): {output}")
+
+
+@site.command(short_help="Check the pages of a site.")
+@click.argument("folder", type=click.Path(path_type=Path))
+def check(folder: Path) -> None:
+    """Check that a site is whole, that its links lead somewhere, and that nothing in it runs or loads."""
+    found = check_site(folder)
+    for line in found.problems:
+        say(line)
+    if found.problems:
+        fail(f"{folder}: {len(found.problems)} problem(s); build the site again", 1)
+    say(f"{found.pages} pages: whole, links resolve, nothing runs or loads")

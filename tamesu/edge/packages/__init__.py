@@ -1,0 +1,1 @@
+"""Packages as bytes and files."""

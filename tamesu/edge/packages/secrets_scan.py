@@ -1,0 +1,98 @@
+"""The scan of a finished archive for secrets, whatever its files are called and however deep they are nested."""
+
+from __future__ import annotations
+
+import re
+import tarfile
+from collections.abc import Iterator, Mapping
+from dataclasses import replace
+from pathlib import Path
+
+from tamesu.base.errors import shown
+from tamesu.core.packages.leaks import Leak, Needle, Search, encoded_parts, is_text, leak, leaks_in, needle
+from tamesu.core.routes import ROUTES
+from tamesu.edge.documents.secrets import issued_shapes
+from tamesu.edge.packages.opening import MOST_BYTES, Closed, Part, opened, tarfile_like
+
+_SHORTEST = 8  # characters of a value; shorter ones stand in many a file by chance
+_DEEPEST = 8
+_HOLDS_SECRET = re.compile(r"(?i)(^|_)key$|token|secret|passw|credential")
+_INSIDE = " > "
+_WITHHELD = "a file whose name is withheld"
+
+
+def search_for(variables: Mapping[str, str]) -> Search:
+    """Return the search for shapes of issued keys and for the values of credentials among these variables."""
+    credentials = {name for route in ROUTES.values() for name in route.credentials}
+    found: list[Needle] = []
+    for name, value in sorted(variables.items()):
+        if (name in credentials or _HOLDS_SECRET.search(name)) and len(value.strip()) >= _SHORTEST:
+            found.append(needle(name, value.strip()))
+        found += [needle(name, password) for password in _passwords(value)]
+    return Search(found, issued_shapes())
+
+
+def _passwords(value: str) -> Iterator[str]:
+    """Yield the password of a URL."""
+    _, there, rest = value.partition("://")
+    user, at, _ = rest.partition("@")
+    password = user.partition(":")[2]
+    if there and at and len(password) >= _SHORTEST and "/" not in user:
+        yield password
+
+
+def scan_archive(archive: Path, search: Search) -> tuple[Leak, ...]:
+    """Return what an archive holds of secrets, and what of it could not be looked through, sorted."""
+    found: set[Leak] = set()
+    with tarfile.open(archive) as tar:
+        for member in tar:
+            stream = tar.extractfile(member)
+            content = b"" if stream is None else stream.read()
+            found.update(scan_file(member.name, content, search))
+    return tuple(sorted(found))
+
+
+def scan_file(name: str, content: bytes, search: Search) -> Iterator[Leak]:
+    """Yield what a file of the archive holds of secrets, in its name, its bytes and all that is nested in it."""
+    yield from _Nested(search).scan_named("", name, content, 0)
+
+
+class _Nested:
+    """One file with all that is nested in it, which together may expand to a bounded number of bytes."""
+
+    def __init__(self, search: Search) -> None:
+        self._search = search
+        self._left = MOST_BYTES
+
+    def scan_named(self, above: str, name: str, content: bytes, depth: int) -> Iterator[Leak]:
+        """Yield the leaks of a file and of its name, which is not repeated when it is one itself."""
+        raw = name.encode("utf-8", "surrogateescape")
+        told = [replace(one, file=above + _WITHHELD) for one in leaks_in(_WITHHELD, raw, self._search)]
+        yield from told
+        yield from self.scan(above + (_WITHHELD if told else shown(name)), content, depth)
+
+    def scan(self, file: str, content: bytes, depth: int) -> Iterator[Leak]:
+        yield from leaks_in(file, content, self._search)
+        if depth >= _DEEPEST:
+            yield leak(file, 1, "was not looked through: it is nested too deep", content)
+            return
+        try:
+            for part in opened(content, self._left):
+                yield from self._part(file, part, depth)
+        except Closed as error:
+            yield leak(file, 1, f"was not looked through: it {shown(str(error))}", content)
+        for line, inner in encoded_parts(content):
+            if is_text(inner) or _holds_more(inner):
+                yield from self.scan(f"{file}{_INSIDE}Base64 of line {line}", inner, depth + 1)
+
+    def _part(self, file: str, part: Part, depth: int) -> Iterator[Leak]:
+        self._left -= len(part.content)
+        if self._left <= 0:
+            raise Closed(f"expands to more than {MOST_BYTES:,} bytes")
+        yield from self.scan_named(f"{file}{_INSIDE}", part.name, part.content, depth + 1)
+
+
+def _holds_more(content: bytes) -> bool:
+    """Return whether bytes begin as a picture or a container does."""
+    begins = (b"\x89PNG", b"\xff\xd8\xff", b"GIF8", b"PK\x03\x04", b"\x1f\x8b", b"RIFF", b"%PDF-", b"BZh", b"\xfd7zXZ")
+    return content.startswith(begins) or tarfile_like(content)
