@@ -32,7 +32,7 @@ from tests.product_images import (
 LABEL = "Recorded answers: these figures describe replayed recordings, not live models"
 UNUSABLE = {
     ("name-only", "backpack"): ("invalid_artifact", "undecodable_image"),
-    ("name-only", "pocket-knife"): ("safety_filtered", None),
+    ("name-only", "pocket-knife"): ("safety_filtered", "content_filter"),
     ("written-details", "pocket-knife"): ("invalid_artifact", "missing_review_artifact"),
 }
 
@@ -116,10 +116,11 @@ def test_recorded_pictures_and_verdicts_are_labelled(images: ProductImages) -> N
 def test_a_withheld_picture_is_told_as_such_wherever_its_failure_is(images: ProductImages) -> None:
     report = (images.eval / "evaluation-report.md").read_text()
     assert "| pocket-knife | " in report
-    assert "| safety_filtered |\n" in report
+    assert "| safety_filtered: content_filter |\n" in report
     assert "- 1 output of 18 was withheld by a safety filter and counted as not accepted without review." in report
     page = images.path("build/product-shots/written-details/replayed.html").read_text()
-    assert '<div class="nothing">safety_filtered</div>' in page
+    assert '<div class="nothing">content_filter</div>' in page
+    assert "✗ withheld by a filter" in page
     assert "nothing to show" not in page
 
 

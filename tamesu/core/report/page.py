@@ -143,8 +143,7 @@ def commands(text: str) -> Markup:
 def _tile(row: ItemRow, exhibits: tuple[Exhibit, ...]) -> Tile:
     if row.state != "complete":
         return Tile(row, exhibits, row.error_type or row.state)
-    unusable = None if row.outcome_status == "generated" else row.outcome_status
-    return Tile(row, exhibits, row.outcome_reason or unusable or "nothing to show")
+    return Tile(row, exhibits, row.outcome_reason or "nothing to show")
 
 
 def _plot_text(value: MetricValue) -> str:

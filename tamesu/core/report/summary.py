@@ -169,7 +169,7 @@ def failure_reason(row: ItemRow) -> str | None:
     if row.state == "failed":
         return f"{row.error_type or 'failed'}: {row.error_message or 'no message'}"
     if row.outcome_status not in (None, "generated"):
-        return row.outcome_status if row.outcome_reason is None else f"{row.outcome_status}: {row.outcome_reason}"
+        return f"{row.outcome_status}: {row.outcome_reason or 'no reason'}"
     return None
 
 
