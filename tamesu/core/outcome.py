@@ -62,7 +62,7 @@ def picture_outcome(outcome: Outcome, answer: AnswerState, scores: Sequence[Samp
     if outcome.status != INVALID_ARTIFACT:
         return outcome
     if answer == "filtered":
-        return Outcome(SAFETY_FILTERED)
+        return Outcome(SAFETY_FILTERED, "content_filter")
     if outcome.reason != NOT_AN_IMAGE:
         return outcome
     measured = next((score.explanation for score in scores if score.name == DECODABLE), None)

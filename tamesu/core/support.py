@@ -48,10 +48,10 @@ def _given_to_code(evaluation: Eval) -> Iterator[MissingSupport]:
 def _unsendable(evaluation: Eval) -> Iterator[MissingSupport]:
     """Yield what no model could be shown: assets and references that are no pictures."""
     files = (asset for item in evaluation.dataset.items for asset in item.assets)
-    for path in dict.fromkeys(file.path for file in files if file.picture is None):
+    for path in dict.fromkeys(file.path for file in files if file.path not in evaluation.pictures):
         yield MissingSupport(("dataset",), f"asset '{path}' cannot be sent: {_SENT}")
     for number, arm in enumerate(evaluation.arms):
         for place, reference in enumerate(arm.references):
-            if reference.file.picture is None:
+            if reference.file.path not in evaluation.pictures:
                 message = f"reference '{reference.file.path}' cannot be sent: {_SENT}"
                 yield MissingSupport(("arms", number, "references", place), message)

@@ -47,10 +47,10 @@ VALUES: Mapping[str, Any] = {
     "top_p": 0.75,
     "verbosity": "low",
 }
-# What a model takes or not decides Inspect by its name; image output is a matter of other tasks.
+# What a model takes or not decides Inspect by its name.
 OF_THE_MODEL = {
-    "openai gpt-4o": {"effort", "modalities", "reasoning_effort", "reasoning_tokens", "verbosity"},
-    "openai gpt-5-mini": {"best_of", "modalities", "temperature", "top_k", "top_logprobs", "top_p"},
+    "openai gpt-4o": {"effort", "reasoning_effort", "reasoning_tokens", "verbosity"},
+    "openai gpt-5-mini": {"best_of", "temperature", "top_k", "top_logprobs", "top_p"},
     "openrouter org/base": {"modalities", "verbosity"},
     "meta muse-spark-1.2": {"modalities", "reasoning_tokens", "verbosity"},
     "vllm base": {"modalities", "reasoning_tokens", "verbosity"},

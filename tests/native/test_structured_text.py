@@ -126,7 +126,8 @@ def test_assets_that_no_model_would_see_block_the_run(tmp_path: Path) -> None:
     project.edit(ITEMS, '{"id": "double-charge"', '{"assets": ["photo.txt"], "id": "double-charge"')
     refused = project.tamesu("run")
     assert refused.code == 2
-    assert "assets of items are not sent by backend 'native' in this version" in refused.err
+    photo = ITEMS.with_name("photo.txt").as_posix()
+    assert f"asset '{photo}' cannot be sent: backend 'native' sends pictures alone, as PNG, JPEG, WebP" in refused.err
     assert project.calls() == []
 
 

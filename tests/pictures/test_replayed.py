@@ -41,7 +41,7 @@ def test_every_outcome_is_told_apart(done: Pictures) -> None:
         ("short", "mug"): ("generated", None),
         ("short", "lamp"): ("generated", None),
         ("short", "chair"): ("invalid_artifact", "undecodable_image"),
-        ("short", "knife"): ("safety_filtered", None),
+        ("short", "knife"): ("safety_filtered", "content_filter"),
         **{("long", item): ("generated", None) for item in ("mug", "lamp", "chair", "knife")},
     }
     assert {found["state"] for found in done.results().values()} == {"complete"}

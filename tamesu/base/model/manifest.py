@@ -42,15 +42,11 @@ class ExperimentRef:
 
 @dataclass(frozen=True, slots=True)
 class FileDigest:
-    """One file by content: project-relative path, SHA-256 of its bytes, size in bytes.
-
-    `picture` is the media type of a picture that models take, by its first bytes; None for anything else.
-    """
+    """One file by content: project-relative path, SHA-256 of its bytes, size in bytes."""
 
     path: str
     sha256: str
     size: int
-    picture: str | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -314,7 +310,8 @@ class Eval:
     """One eval.yml with everything it refers to, read and resolved.
 
     `recordings` maps a project-relative path named in `parameters.recordings` to its content digest.
-    `content` lists every file that the eval was read from, for the content fingerprint.
+    `content` lists every file that the eval was read from, for the content fingerprint. `pictures` maps those that
+    models take as pictures, by their first bytes, to their media types.
     """
 
     ref: EvalRef
@@ -333,6 +330,7 @@ class Eval:
     recordings: Mapping[str, FileDigest]
     content: tuple[FileDigest, ...]
     output_schema: OutputSchema | None = None
+    pictures: Mapping[str, str] = field(default_factory=dict)
 
     @property
     def asked_models(self) -> tuple[ModelEntry | RoleModel, ...]:

@@ -61,6 +61,10 @@ def _of_outputs(rows: Sequence[ItemRow]) -> Iterator[str]:
         reasons = ", ".join(f"{number} {reason}" for reason, number in sorted(invalid.items(), key=str))
         told = f"{count(invalid.total(), 'output')} of {len(rows)} {_were(invalid.total())} no valid artifact"
         yield f"{told} and counted as not accepted without review: {reasons}."
+    withheld = sum(row.outcome_status == "safety_filtered" for row in rows)
+    if withheld:
+        told = f"{count(withheld, 'output')} of {len(rows)} {_were(withheld)} withheld by a safety filter"
+        yield f"{told} and counted as not accepted without review."
     owed = owed_reviews(sum(row.review == "owed" for row in rows), sum(row.review == "disagreement" for row in rows))
     if owed:
         yield f"{owed}: nothing that needs people's verdicts is known."

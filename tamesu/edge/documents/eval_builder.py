@@ -84,6 +84,7 @@ class EvalBuilder:
             recordings=recordings,
             content=tuple(self.reading.files.values()),
             output_schema=output_schema,
+            pictures=dict(self.reading.pictures),
         )
 
     def _target(self, path: NodePath, written: object) -> Path | None:

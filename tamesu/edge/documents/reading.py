@@ -29,11 +29,15 @@ _KEEP_INSIDE = "keep every file below the project's folder"
 
 @dataclass(frozen=True, slots=True)
 class _Shelved:
-    """What a part of an eval was read to: its value, the findings about it, the files that it consists of."""
+    """What a part of an eval was read to: its value, the findings about it, the files that it consists of.
+
+    `pictures` are the media types of those files that are pictures.
+    """
 
     value: object
     findings: tuple[Finding, ...]
     files: Mapping[str, FileDigest]
+    pictures: Mapping[str, str]
 
 
 @dataclass(frozen=True, slots=True)
@@ -45,13 +49,17 @@ class Shelf:
 
 @dataclass(slots=True)
 class Reading:
-    """The files read so far, by project path, the findings about them, and the secrets that must not be repeated."""
+    """The files read so far, by project path, the findings about them, and the secrets that must not be repeated.
+
+    `pictures` are the media types of those that models take as pictures.
+    """
 
     root: Path
     shelf: Shelf = field(default_factory=Shelf)
     findings: list[Finding] = field(default_factory=list)
     files: dict[str, FileDigest] = field(default_factory=dict)
     secrets: set[str] = field(default_factory=set)
+    pictures: dict[str, str] = field(default_factory=dict)
 
     def relative(self, path: Path) -> str:
         return path.relative_to(self.root).as_posix()
@@ -87,7 +95,9 @@ class Reading:
         except OSError as error:
             rule = too_large if error.errno == errno.EFBIG else "file/unreadable"
             raise DocumentFault(replace(self._unreadable(path, error), rule=rule)) from None
-        self.files[label] = FileDigest(label, digest_bytes(content), len(content), picture_type(content))
+        self.files[label] = FileDigest(label, digest_bytes(content), len(content))
+        if (kind := picture_type(content)) is not None:
+            self.pictures[label] = kind
         return content
 
     def read(self, path: Path, most: int | None = None) -> bytes | None:
@@ -139,10 +149,11 @@ class Reading:
         if known is None:
             own = Reading(self.root, self.shelf, secrets=self.secrets)
             value = read(own, path)
-            known = _Shelved(value, own.told(), own.files)
+            known = _Shelved(value, own.told(), own.files, own.pictures)
             self.shelf.parts[kind, path] = known
         self.findings.extend(known.findings)
         self.files.update(known.files)
+        self.pictures.update(known.pictures)
         return cast(T, known.value)
 
     def document(self, path: Path, kind: DocumentKind) -> Document | None:

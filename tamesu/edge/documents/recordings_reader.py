@@ -77,7 +77,12 @@ def answer_remarks(reading: Reading, evaluation: Eval, runs: Matrix) -> Iterator
 
 
 def _same_prompts(evaluation: Eval, runs: Matrix) -> Iterator[Remark]:
-    """Yield an error for each replayed arm with two items that render to the same prompt: it names the item."""
+    """Yield an error for each replayed arm with two items that render to the same prompt: it names the item.
+
+    On native calls are known by their items.
+    """
+    if evaluation.execution.backend == "native":
+        return
     replayed = {spec.arm for spec in runs.runs if spec.recordings is not None}
     for number, arm in enumerate(evaluation.arms):
         seen: dict[tuple[Message, ...], str] = {}

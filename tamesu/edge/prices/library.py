@@ -115,9 +115,15 @@ def _tiers(prices: ModelPrice) -> tuple[PriceTier, ...] | None:
 
 def _tier(start: int, sent: tuple[_Rate, ...], received: tuple[_Rate, ...], cached: tuple[_Rate, ...]) -> PriceTier:
     """A missing cache rate is the input's; reasoning and pictures are counted with text, at the dearest rate."""
-    dearest_sent, dearest_received = (max(_rate(rate, start) or 0.0 for rate in rates) for rates in (sent, received))
+    dearest_sent, dearest_received = (_dearest_rate(rates, start) for rates in (sent, received))
     read, write = (dearest_sent if rate is None else _rate(rate, start) or 0.0 for rate in cached)
     return PriceTier(start, dearest_sent, dearest_received, read, write)
+
+
+def _dearest_rate(rates: Iterable[_Rate], start: int) -> float:
+    """Return the highest of the rates that are stated; no number where any of them is none or negative."""
+    stated = [found for rate in rates if (found := _rate(rate, start)) is not None]
+    return max(stated, default=0.0) if all(math.isfinite(rate) and rate >= 0 for rate in stated) else math.nan
 
 
 def _rate(rate: _Rate, start: int) -> float | None:

@@ -209,7 +209,9 @@ def _state(row: ItemRow) -> tuple[str, str]:
         return OPEN, "owed"
     if row.state == "failed":
         return FAIL, "failed" if row.final else "failed, to be asked again"
-    return (PLAIN, "complete") if row.outcome_status in (None, "generated") else (FAIL, "invalid artifact")
+    if row.outcome_status in (None, "generated"):
+        return PLAIN, "complete"
+    return FAIL, "withheld by a filter" if row.outcome_status == "safety_filtered" else "invalid artifact"
 
 
 def _flags(row: ItemRow) -> str:
