@@ -10,8 +10,6 @@ from tamesu.core.picture_request import picture_providers, returns_pictures
 from tamesu.core.signatures import PICTURES
 from tamesu.core.tasks import BUNDLE, IMAGES
 
-_SENT = f"with a prompt go pictures alone, as {PICTURES}"
-
 
 @dataclass(frozen=True, slots=True)
 class MissingSupport:
@@ -47,11 +45,12 @@ def _given_to_code(evaluation: Eval) -> Iterator[MissingSupport]:
 
 def _unsendable(evaluation: Eval) -> Iterator[MissingSupport]:
     """Yield what no model could be shown: assets and references that are no pictures."""
+    sent = f"backend '{evaluation.execution.backend}' sends pictures alone, as {PICTURES}"
     files = (asset for item in evaluation.dataset.items for asset in item.assets)
     for path in dict.fromkeys(file.path for file in files if file.path not in evaluation.pictures):
-        yield MissingSupport(("dataset",), f"asset '{path}' cannot be sent: {_SENT}")
+        yield MissingSupport(("dataset",), f"asset '{path}' cannot be sent: {sent}")
     for number, arm in enumerate(evaluation.arms):
         for place, reference in enumerate(arm.references):
             if reference.file.path not in evaluation.pictures:
-                message = f"reference '{reference.file.path}' cannot be sent: {_SENT}"
+                message = f"reference '{reference.file.path}' cannot be sent: {sent}"
                 yield MissingSupport(("arms", number, "references", place), message)

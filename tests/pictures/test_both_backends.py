@@ -52,7 +52,7 @@ def test_the_values_are_those_of_the_answers(both: tuple[Pictures, Pictures]) ->
         ("short", "mug"): ("complete", "generated", "", "text", "1.0"),
         ("short", "lamp"): ("complete", "generated", "", "text", "0.0"),
         ("short", "chair"): ("complete", "invalid_artifact", "undecodable_image", "text", "0.0"),
-        ("short", "knife"): ("complete", "safety_filtered", "", "filtered", "0.0"),
+        ("short", "knife"): ("complete", "safety_filtered", "content_filter", "filtered", "0.0"),
         ("long", "mug"): ("complete", "generated", "", "text", "1.0"),
         ("long", "lamp"): ("complete", "invalid_artifact", "picture_by_url", "text", "0.0"),
         ("long", "chair"): ("complete", "generated", "", "text", "1.0"),

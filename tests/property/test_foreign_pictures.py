@@ -13,7 +13,7 @@ from PIL import Image
 from tamesu.core.pictures import KINDS, PICTURE_BY_URL, measure_picture, picture_kind
 from tamesu.core.reply_pictures import picture_facts
 from tamesu.core.signatures import picture_type
-from tamesu.edge.backends.native.outputs import picture_outputs
+from tamesu.edge.backends.outputs import picture_outputs
 from tamesu.edge.providers.calls import Called, ReplyPicture
 from tests.pictures.drawn import drawn, moving
 
