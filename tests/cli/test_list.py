@@ -60,6 +60,7 @@ def test_json_carries_the_same(tmp_path: Path, call: Caller) -> None:
             "question": "Can a model solve short word problems that have one right number?",
             "experiments": [{"name": "steps-first", "evals": [eval_]}],
             "problem": None,
+            "reports_alone": False,
         }
     ]
 
