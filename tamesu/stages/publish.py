@@ -45,8 +45,8 @@ def publish_package(
     """Add a package to the registry in a folder that is there; what it holds of secrets instead, when it does.
 
     `allowed` are IDs of findings that a person lets pass. A publisher that the registry does not know yet is given
-    these `owners`, the package's authors when there are none. Raises InvalidPackage, Refused for other content under the
-    same version, UsageError.
+    these `owners`, the package's authors when there are none. Raises InvalidPackage, Refused for other content
+    under the same version, UsageError.
     """
     if not root.is_dir():
         raise UsageError(f"{root}: is no folder; make it, or name the folder of a registry")
