@@ -8,6 +8,7 @@ from rich.text import Text
 from rich.tree import Tree
 
 from tamesu.cli.session import emit_json, project_here, say
+from tamesu.core.report.text import visible
 from tamesu.stages.listing import ListedCase, ListedEval, list_cases
 
 _COLOURS = {"active": "green", "draft": "yellow", "invalid": "red", "complete": "blue"}
@@ -33,7 +34,7 @@ def list(case: str | None, as_json: bool) -> None:
 
 
 def _show(case: ListedCase) -> None:
-    about = [f"\n{line}" for line in (case.question, case.problem) if line]
+    about = [f"\n{visible(line)}" for line in (case.question, case.problem) if line]
     tree = Tree(Text.assemble((case.name, "bold"), *about))
     for experiment in case.experiments:
         branch = tree.add(Text(experiment.name))
@@ -54,7 +55,7 @@ def _label(one: ListedEval) -> Text:
         label.append(f", {one.task}, {_counted(one.runs, 'run')} x {_counted(one.items, 'item')}")
     for line in (one.question, one.problem):
         if line:
-            label.append(f"\n{line}")
+            label.append(f"\n{visible(line)}")
     return label
 
 

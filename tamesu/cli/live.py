@@ -13,6 +13,7 @@ from rich.text import Text
 
 from tamesu.base.model.progress import ProgressEvent
 from tamesu.core.progress import AT_WORK, Progress, RunProgress, advanced, cost_text, shown, totals
+from tamesu.core.report.text import visible
 
 _MOST_ROWS = 15
 _LINES_AROUND = 8  # head, rule, blank lines, the lines below, and the prompt
@@ -31,7 +32,7 @@ class LiveTable:
         self._console = Console()
 
     def say(self, line: str) -> None:
-        self._console.print(line, markup=False, highlight=False, soft_wrap=True)
+        self._console.print(visible(line), markup=False, highlight=False, soft_wrap=True)
 
     def begin(self, runs: int) -> None:
         self._progress, self._runs, self._started = Progress(), runs, time.monotonic()

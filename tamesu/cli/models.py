@@ -14,6 +14,7 @@ from rich.table import Table
 from tamesu.base.errors import NoProject, UsageError
 from tamesu.base.model.plan import Price
 from tamesu.cli.session import emit_json, project_here, say, warn
+from tamesu.core.report.text import visible
 from tamesu.edge.store.paths import Project
 from tamesu.stages.models import ListedModel, project_models, provider_models
 
@@ -91,7 +92,7 @@ def _table(models: Sequence[ListedModel]) -> Table:
     for model in models:
         price = model.facts.price
         source = "" if price is None else price.source.rpartition("/")[2].partition(" ")[0]
-        name = f"{model.model}*" if model.deprecated else model.model
+        name = visible(f"{model.model}*" if model.deprecated else model.model)
         table.add_row(name, *_rates(price), _context(model.context_window), source)
     return table
 

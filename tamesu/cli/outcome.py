@@ -18,6 +18,7 @@ from tamesu.core.metrics.definition import MetricValue
 from tamesu.core.planning import Grouping, Retries
 from tamesu.core.report.figures import figure, with_interval
 from tamesu.core.report.summary import EvalSummary
+from tamesu.core.report.text import visible
 from tamesu.edge.store.paths import Project
 from tamesu.stages.judge_plan import plan_judges
 from tamesu.stages.plan import Planned, digest_cache, plan_eval
@@ -83,7 +84,7 @@ def _show_table(summary: EvalSummary) -> None:
     primary = _table("complete", policy.primary_metric)
     others = _table(*policy.secondary_metrics)
     for cell in summary.cells:
-        label = (cell.cell.model, cell.cell.arm)
+        label = (visible(cell.cell.model), visible(cell.cell.arm))
         done = f"{cell.complete}/{cell.planned}"
         primary.add_row(*label, done, _with_interval(cell.value(policy.primary_metric)))
         others.add_row(*label, *(_short(cell.value(name)) for name in policy.secondary_metrics))

@@ -11,7 +11,7 @@ import click
 from tamesu.base.model.endpoint import Check, PreflightRecord
 from tamesu.base.model.manifest import EvalRef
 from tamesu.cli.config_dir import config_dir_option
-from tamesu.cli.session import chosen, emit_json, project_here, say, warn
+from tamesu.cli.session import chosen, emit_json, project_here, say, say_coloured, warn
 from tamesu.cli.trusting import trust_option, words
 from tamesu.stages.preflight import Hands, Wish, preflight_eval, survey
 from tamesu.stages.preflight_hands import hands_of
@@ -99,7 +99,9 @@ def _show(ref: EvalRef, records: Sequence[PreflightRecord]) -> None:
         count = "1 run" if len(same) == 1 else f"{len(same)} runs"
         say(f"{ref}: {same[0].model_uri} at {same[0].origin or 'its own endpoint'}, {count}")
         for check in same[0].checks:
-            for line in _lines(check, same):
+            first, *more = _lines(check, same)
+            say_coloured(check.state, _COLOURS[check.state], first.removeprefix(check.state))
+            for line in more:
                 say(line)
         say(_conclusion(same[0]))
 
@@ -108,7 +110,6 @@ def _lines(check: Check, same: Sequence[PreflightRecord]) -> list[str]:
     more = f"; and {len(same) - 1} more" if check.name == "data" and len(same) > 1 else ""
     text = f"{check.state:<9}{check.title}: {check.figure}{more}"
     lines = textwrap.wrap(text, _WIDTH, subsequent_indent=_INDENT, break_on_hyphens=False)
-    lines[0] = click.style(check.state, fg=_COLOURS[check.state]) + lines[0].removeprefix(check.state)
     if check.fix is not None:
         fix = f"{_INDENT}-> {check.fix}"
         lines += textwrap.wrap(fix, _WIDTH, subsequent_indent=f"{_INDENT}   ", break_on_hyphens=False)

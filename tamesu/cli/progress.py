@@ -16,6 +16,7 @@ import msgspec
 from tamesu.base.model.progress import ProgressEvent
 from tamesu.cli.session import say
 from tamesu.core.progress import Key, Progress, Told, advanced, lines_due
+from tamesu.core.report.text import visible
 
 RUN_EVENTS_VERSION = 1
 
@@ -67,7 +68,7 @@ class JsonLines:
 
     def say(self, line: str) -> None:
         with suppress(BrokenPipeError):
-            click.echo(line, err=True)
+            click.echo(visible(line), err=True)
 
     def begin(self, runs: int) -> None:
         """Nothing is told before the first event."""

@@ -16,6 +16,7 @@ import msgspec
 
 from tamesu.base.errors import TamesuError, UsageError
 from tamesu.base.model.manifest import EvalRef
+from tamesu.core.report.text import visible
 from tamesu.edge.store.paths import Project, find_project
 
 _FULL_DISK = frozenset({errno.ENOSPC, errno.EDQUOT})
@@ -41,7 +42,16 @@ def chosen(project: Project, name: str | None) -> tuple[EvalRef, ...]:
 
 
 def say(line: str) -> None:
-    """Print one line at once; a reader that went away does not end the work."""
+    """Print one line at once, none of whose characters a terminal obeys; a reader that went away ends no work."""
+    _print(visible(line))
+
+
+def say_coloured(word: str, colour: str, rest: str) -> None:
+    """Print one line that begins with a coloured word, as `say` prints it."""
+    _print(click.style(word, fg=colour) + visible(rest))
+
+
+def _print(line: str) -> None:
     if sys.stdout is None:  # closed by the caller
         return
     with suppress(BrokenPipeError):
@@ -52,7 +62,7 @@ def say(line: str) -> None:
 def warn(line: str) -> None:
     """Print one line on stderr, as every error is printed."""
     with suppress(BrokenPipeError):
-        click.echo(f"tamesu: {line}", err=True)
+        click.echo(f"tamesu: {visible(line)}", err=True)
 
 
 def emit_json(value: object) -> None:

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+from tamesu.core.report.text import visible
+
 
 def show_table(columns: Sequence[str], rows: Sequence[Sequence[str]], words: frozenset[str]) -> None:
     """Print a table; columns named in `words` hold text, the others figures."""
@@ -16,5 +18,5 @@ def show_table(columns: Sequence[str], rows: Sequence[Sequence[str]], words: fro
     for column in columns:
         table.add_column(column, justify="left" if column in words else "right", overflow="fold")
     for row in rows:
-        table.add_row(*row)
+        table.add_row(*(visible(cell) for cell in row))
     Console().print(table)

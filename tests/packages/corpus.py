@@ -103,7 +103,6 @@ def _expands(mebibytes: int, size: int) -> Archive:
 NOT_PLAIN = "is not written in its plain form (Unicode NFC, no '.', no empty segment)"
 RESERVED = "has a name that some systems cannot hold"
 BESIDE = "is neither package.yml nor below payload/ or presentation/"
-PRIVATE = "is private to the project that it comes from and never part of a package"
 MARKED = "is the name by which cases from elsewhere are marked, which no package may bring"
 TWICE = "is there twice, or differs from another only by case or Unicode form"
 FOLDER_TWICE = "lies in a folder whose name differs from another only by case or Unicode form"
@@ -181,14 +180,21 @@ CORPUS: dict[str, tuple[Archive, str]] = {
         lambda: hostile(member("presentation/.untrusted-origin/", b"", b"5")),
         f"'presentation/.untrusted-origin/' {MARKED}",
     ),
-    "a log": (_places("payload/logs/run.EVAL"), f"'payload/logs/run.EVAL' {PRIVATE}"),
+    "a log": (
+        _places("payload/logs/run.EVAL"),
+        "'payload/logs/run.EVAL' is a log of Inspect and never part of a package",
+    ),
     "requests": (
         _places("payload/experiments/e/evals/v/runs/r/wire.jsonl"),
-        f"'payload/experiments/e/evals/v/runs/r/wire.jsonl' {PRIVATE}",
+        "'payload/experiments/e/evals/v/runs/r/wire.jsonl' is what was said to a model and never part of a package",
     ),
     "a word for its own code": (
         _places("payload/experiments/e/evals/v/runs/r/inspect/trust-01.json"),
-        f"'payload/experiments/e/evals/v/runs/r/inspect/trust-01.json' {PRIVATE}",
+        "'payload/experiments/e/evals/v/runs/r/inspect/trust-01.json' is private to a run and never part of a package",
+    ),
+    "compiled code beside its source": (
+        _places("payload/experiments/e/inspect/__pycache__/task.cpython-311.pyc"),
+        "'payload/experiments/e/inspect/__pycache__/task.cpython-311.pyc' is a cache and never part of a package",
     ),
     # one place twice
     "twice": (_places("payload/a", "payload/a"), f"'payload/a' {TWICE}"),

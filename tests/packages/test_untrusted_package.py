@@ -85,3 +85,24 @@ def test_a_hidden_file_is_no_way_in(tmp_path: Path, call: Caller) -> None:
         (tmp_path / "a.tar.gz").write_bytes(package({"case.yml": b"name: a\n", name: b"X=1\n"}))
         one_line(call(tmp_path, "unpack", "a.tar.gz"), 1)
     assert list((tmp_path / "cases").iterdir()) == []
+
+
+def test_what_is_told_of_it_reaches_the_terminal_as_text(
+    unpacked: ShapesProject, call: Caller, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Questions, names of models and prompts of a package clear no screen, set no title and turn no line around."""
+    told = '"\\e[2J\\e]0;owned\\a\\u202eevil"'
+    shown = "\\u001b[2J\\u001b]0;owned\\u0007\\u202eevil"
+    case, manifest = unpacked.path(CASE / "case.yml"), unpacked.manifest
+    case.write_text(f"name: shape-drawing\nquestion: {told}\n")
+    lines = [line for line in manifest.read_text().splitlines() if not line.startswith("question:")]
+    manifest.write_text("\n".join([*lines, f"question: {told}"]).replace("model: sketcher-small", f"model: {told}"))
+    prompt = unpacked.path("cases/shape-drawing/experiments/prompt-wording/prompts/system.md")
+    prompt.write_text("\x1b[2J\u202eevil\n" + prompt.read_text())
+    seen = ""
+    for command in ("list", "plan", "plan --prompt terse", "status", "lint", "models", "preflight", "run"):
+        done = call(unpacked, *command.split())
+        text = done.out + done.err
+        assert all(line.isprintable() for line in text.splitlines()), command
+        seen += text
+    assert seen.count(shown) >= 3

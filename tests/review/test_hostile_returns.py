@@ -63,7 +63,7 @@ RETURNS: dict[str, tuple[str, bytes, str]] = {
     "an escape sequence that is spelled": (
         "responses.yml",
         _entry('"\\e[2J\\e]0;owned\\a"'),
-        "responses/unknown-entry",
+        "schema/pattern",
     ),
     "a path as a pack": (
         "responses.yml",

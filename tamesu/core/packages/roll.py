@@ -6,6 +6,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass, field
 
 from tamesu.base.model.package import MANIFEST, PAYLOAD, PRESENTATION, UNTRUSTED_ORIGIN, Limits
+from tamesu.core.packages.allowlist import stays_out
 from tamesu.core.packages.members import folded, member_fault, said
 from tamesu.core.packages.refusal import Refusal
 from tamesu.core.packages.tar_header import Kind
@@ -88,15 +89,8 @@ def _path_fault(path: str, kind: Kind) -> str | None:
         return None
     if (kind is Kind.FILE and path in _FOLDERS) or path.partition("/")[0] not in _FOLDERS:
         return f"is neither {MANIFEST} nor below {PAYLOAD} or {PRESENTATION}"
-    if _is_private(folded(path).split("/")):
-        return "is private to the project that it comes from and never part of a package"
-    return None
-
-
-def _is_private(parts: list[str]) -> bool:
-    """Whether a folded path is what never leaves a project: logs, requests, and the private folder of a run."""
-    below = parts[parts.index("runs") + 2 :] if "runs" in parts else []
-    return parts[-1].endswith(".eval") or below[:1] in (["inspect"], ["wire.jsonl"])
+    reason = stays_out(path)
+    return None if reason is None else f"{reason} and never part of a package"
 
 
 def _places(path: str, kind: Kind) -> Iterator[tuple[str, Kind]]:

@@ -8,6 +8,10 @@ from collections.abc import Iterable, Sequence
 # control characters and line ends of every kind; what turns the order of reading, or cannot be written at all
 _CONTROLS = re.compile("[\x00-\x1f\x7f-\x9f\u2028\u2029]")
 _HARMFUL = re.compile("[\u061c\u200e\u200f\u202a-\u202e\u2066-\u2069\ud800-\udfff]")
+# line ends stay: what is told to people may have several lines
+_OBEYED = re.compile(
+    "[\x00-\x09\x0b-\x1f\x7f-\x9f\u2028\u2029\u061c\u200e\u200f\u202a-\u202e\u2066-\u2069\ud800-\udfff]"
+)
 _MARKUP = re.compile(r"[\\`*\[\]|~$]|(?<![^\W_])_|_(?![^\W_])")
 _LINE_START = re.compile(r"^(#{1,6}|[-+=]+|\d+[.)])(?=\s|$)")
 LONGEST = 400
@@ -19,6 +23,11 @@ def clean(text: str) -> str:
     Control characters and line ends become spaces; surrogates and direction overrides U+FFFD.
     """
     return _HARMFUL.sub("\ufffd", _CONTROLS.sub(" ", text))
+
+
+def visible(text: str) -> str:
+    """Return text of several lines for a terminal, which obeys no character of it: those are shown as `\\uXXXX`."""
+    return _OBEYED.sub(lambda match: f"\\u{ord(match.group()):04x}", text.expandtabs(4))
 
 
 def clean_lines(text: str) -> str:
