@@ -19,14 +19,15 @@ _registry = click.option(
 @click.command(short_help="Add a package to a registry of files.")
 @click.argument("package", type=click.Path(path_type=Path))
 @_registry
+@click.option("--owner", "owners", multiple=True, metavar="NAME", help="Who owns a publisher that is new here.")
 @click.option("--allow", multiple=True, metavar="ID", help="Let a finding pass, by the ID in its line.")
-def publish(package: Path, registry: Path, allow: tuple[str, ...]) -> None:
+def publish(package: Path, registry: Path, owners: tuple[str, ...], allow: tuple[str, ...]) -> None:
     """Verify a package and add it to a registry as PUBLISHER/NAME/VERSION; a version is never written over.
 
-    It is looked through for secrets once more. A publisher that the registry does not know yet is owned by the
-    authors of the package, in publishers/PUBLISHER.yml.
+    It is looked through for secrets once more. A publisher that the registry does not know yet gets the
+    owners given, else the authors of the package, in publishers/PUBLISHER.yml.
     """
-    made = publish_package(package, registry, allow)
+    made = publish_package(package, registry, allow, owners)
     if not isinstance(made, Published):
         for leak in made:
             say(str(leak))

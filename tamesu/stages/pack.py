@@ -76,7 +76,7 @@ def pack_case(
         return NotPacked(left)
     _check_views(project, case, portable.files, cache)
     passed = {finding_id(one) for one in errors}
-    return _packed(project, case, portable, output, Allowance(frozenset(allowed), frozenset(passed)))
+    return _packed(project, case, cache, portable, output, Allowance(frozenset(allowed), frozenset(passed)))
 
 
 @dataclass(frozen=True, slots=True)
@@ -111,7 +111,12 @@ def _views(paths: EvalPaths) -> tuple[Path, ...]:
 
 
 def _packed(
-    project: Project, case: str, portable: Portable, output: Path | None, allowance: Allowance
+    project: Project,
+    case: str,
+    cache: DigestCache,
+    portable: Portable,
+    output: Path | None,
+    allowance: Allowance,
 ) -> Packed | NotPacked:
     publication = portable.publication
     if publication is None:
@@ -127,6 +132,7 @@ def _packed(
         left = tuple(one for one in leaks if one.id not in allowance.allowed)
         if left:
             return NotPacked((), left)
+        check_settled(project, case, cache)  # nothing began meanwhile
         already = _place(temporary, target)
     warnings = tuple(one for one in portable.linted.findings if one.severity == "warning")
     return Packed(target, record, already, warnings)

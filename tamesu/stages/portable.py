@@ -9,6 +9,7 @@ from tamesu.base.model.finding import Finding
 from tamesu.base.model.package import PUBLICATION, Profile, Publication
 from tamesu.core.packages.portable import (
     Contents,
+    endpoint_findings,
     file_findings,
     image_findings,
     named_findings,
@@ -86,3 +87,6 @@ def _eval_findings(project: Project, contents: Contents, profile: Profile) -> It
         yield from named_findings(contents, manifest, read.files, profile)
         if read.evaluation is not None:
             yield from image_findings(manifest, read.evaluation.execution)
+            asked = {model.provider for model in read.evaluation.asked_models}
+            stated = [provider for provider in asked if read.setting.endpoint(provider).base_url is not None]
+            yield from endpoint_findings(manifest, stated)

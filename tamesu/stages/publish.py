@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Collection
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from tamesu.base.errors import Refused, UsageError
+from tamesu.base.errors import Refused, UsageError, shown
 from tamesu.base.model.package import PackageRecord, Publisher, RegistryEntry
 from tamesu.core.packages.leaks import Leak
 from tamesu.edge.credentials import read_environment
@@ -26,6 +26,8 @@ from tamesu.edge.store.files import full_disk_named, write_atomic, write_exclusi
 from tamesu.stages.clock import now
 from tamesu.stages.unpack import Verified, extracted_payload, verify_package
 
+_LONGEST_OWNER = 200  # as in the schema
+
 
 @dataclass(frozen=True, slots=True)
 class Published:
@@ -37,11 +39,14 @@ class Published:
     already: bool
 
 
-def publish_package(archive: Path, root: Path, allowed: Collection[str] = ()) -> Published | tuple[Leak, ...]:
+def publish_package(
+    archive: Path, root: Path, allowed: Collection[str] = (), owners: Sequence[str] = ()
+) -> Published | tuple[Leak, ...]:
     """Add a package to the registry in a folder that is there; what it holds of secrets instead, when it does.
 
-    `allowed` are IDs of findings that a person lets pass. A publisher that the registry does not know yet is owned by
-    the package's authors. Raises InvalidPackage, Refused for another content under the same version, UsageError.
+    `allowed` are IDs of findings that a person lets pass. A publisher that the registry does not know yet is given
+    these `owners`, the package's authors when there are none. Raises InvalidPackage, Refused for other content
+    under the same version, UsageError.
     """
     if not root.is_dir():
         raise UsageError(f"{root}: is no folder; make it, or name the folder of a registry")
@@ -57,9 +62,9 @@ def publish_package(archive: Path, root: Path, allowed: Collection[str] = ()) ->
     version = registry.version(record.publisher, record.name, record.version)
     if os.path.lexists(version.folder):
         return _already(registry, version, record)
-    owners = _owners(registry, record)
+    owned_by = _owners(registry, record, owners)
     _add(archive, sound, version)
-    return Published(record, version.folder, owners, False)
+    return Published(record, version.folder, owned_by, False)
 
 
 def _already(registry: Registry, version: Version, record: PackageRecord) -> Published:
@@ -70,14 +75,19 @@ def _already(registry: Registry, version: Version, record: PackageRecord) -> Pub
     return Published(record, version.folder, read_publisher(registry.publisher(record.publisher)).owners, True)
 
 
-def _owners(registry: Registry, record: PackageRecord) -> tuple[str, ...]:
-    """Return who owns the name of a publisher; the authors of its first package when nobody does yet."""
+def _owners(registry: Registry, record: PackageRecord, named: Sequence[str]) -> tuple[str, ...]:
+    """Return who owns the name of a publisher; when nobody does yet, those named or the authors do from now on."""
     place = registry.publisher(record.publisher)
     if not os.path.lexists(place):
+        wrong = [name for name in named if not (name.isprintable() and 0 < len(name) <= _LONGEST_OWNER)]
+        if wrong:
+            raise UsageError(
+                f"--owner {shown(wrong[0])}: is no line of at most {_LONGEST_OWNER} characters; shorten it"
+            )
         if (registry.root / record.publisher).exists():
             raise Refused(f"{place}: is missing although packages are there; write it again: publisher, owners")
         place.parent.mkdir(parents=True, exist_ok=True)
-        write_exclusive(place, publisher_bytes(Publisher(record.publisher, record.authors)))
+        write_exclusive(place, publisher_bytes(Publisher(record.publisher, tuple(named) or record.authors)))
     return read_publisher(place).owners
 
 

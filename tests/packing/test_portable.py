@@ -10,8 +10,10 @@ import pytest
 from tests.cli.calling import Caller
 from tests.cli.lint_cases import (
     COMPOSE,
+    CONFIG,
     MANIFEST,
     PINNED,
+    PRICES,
     RECORDINGS,
     TASK,
     Edit,
@@ -99,6 +101,18 @@ def test_what_would_not_work_elsewhere_is_a_line(
     done = call(case, "lint", "--portable")
     assert told(done) == {(file.as_posix(), severity, rule)}
     assert done.code == (1 if severity == "error" else 0)
+
+
+def test_an_endpoint_that_the_project_states_is_a_warning(case: ShapesProject, call: Caller) -> None:
+    assert "portable/endpoint" not in call(case, "lint", "--portable").out
+    runs = case.manifest.read_text().partition("\nruns:\n")
+    _, after = runs[2].split("\nevaluation:", 1)
+    entry = "  - {provider: vllm, model: m, parameters: {max_tokens: 100}}\n"
+    case.manifest.write_text(f"{runs[0]}\nruns:\n{entry}\nevaluation:{after}")
+    write(CONFIG, "endpoints:\n  - {provider: vllm, base_url: 'http://gpu-1:8000/v1'}\n")(case)
+    write(PRICES, "models:\n  - {provider: vllm, model: m, free: true}\n")(case)
+    done = call(case, "lint", "--portable")
+    assert (MANIFEST.as_posix(), "warning", "portable/endpoint") in told(done), done.out
 
 
 def test_a_portable_case_has_no_finding_and_lint_alone_asks_for_no_publication(

@@ -93,6 +93,32 @@ def test_owners_of_a_publisher_are_kept_and_must_be_there(case: ShapesProject, c
     assert "is missing although packages are there" in line
 
 
+def test_a_new_publisher_gets_the_owners_that_are_named(case: ShapesProject, call: Caller, registry: Path) -> None:
+    assert call(case, "pack", "shape-drawing").code == 0
+    registry.mkdir()
+    publish = ("publish", ARCHIVE.as_posix(), "--registry", str(registry), "--owner")
+    assert "is no line of at most 200" in one_line(call(case, *publish, "a\nb"), 2)
+    assert not (registry / "publishers/acme.yml").exists()
+    assert "owned by The Drawing Group\n" in call(case, *publish, "The Drawing Group").out
+
+
+def test_a_fork_leads_to_what_it_was_forked_from(
+    case: ShapesProject, call: Caller, registry: Path, tmp_path: Path
+) -> None:
+    archive = published_to(case, call, registry)
+    (tmp_path / "elsewhere/cases").mkdir(parents=True)
+    elsewhere = ShapesProject(tmp_path / "elsewhere")
+    assert call(elsewhere, "fork", str(archive), "--publisher", "me", "--name", "own-shapes").code == 0
+    assert call(elsewhere, "pack", "own-shapes").code == 0
+    forked = "build/packages/me-own-shapes-0.1.0.tamesu.tar.gz"
+    assert call(elsewhere, "verify", forked).code == 0
+    assert call(elsewhere, "publish", forked, "--registry", str(registry), "--owner", "Me").code == 0
+    out = tmp_path / "out"
+    assert call(elsewhere, "site", "build", "--registry", str(registry), "--output", str(out)).code == 0
+    page = (out / "me/own-shapes/0.1.0/index.html").read_text()
+    assert '<a href="../../../acme/shapes/1.0.0/index.html">acme/shapes 1.0.0</a>' in page
+
+
 def test_c51_publishing_looks_for_secrets_once_more(
     case: ShapesProject, call: Caller, registry: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

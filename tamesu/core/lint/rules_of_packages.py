@@ -13,6 +13,11 @@ PACKAGE_RULES: dict[str, tuple[str, str, str]] = {
         "On many machines one would overwrite the other.",
         "Rename one of them.",
     ),
+    "portable/endpoint": (
+        "An eval asks a provider whose base URL `config/config.yaml` states; a warning.",
+        "The URL's origin is part of the identity of runs, which a package does not hold: elsewhere they are stale.",
+        "Tell readers to set the endpoint as well.",
+    ),
     "portable/home-path": (
         "A file names a home folder. In prose and evidence it is a warning; logs are packed without.",
         "Nobody else has that folder, and the name says whose machine it was.",

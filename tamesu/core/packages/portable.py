@@ -126,6 +126,14 @@ def named_findings(contents: Contents, manifest: str, named: Iterable[str], prof
             yield Finding(manifest, 1, 1, "error", "portable/left-out", message, "give it another name or place")
 
 
+def endpoint_findings(manifest: str, providers: Iterable[str]) -> Iterator[Finding]:
+    """Yield the providers of an eval whose base URL the project states, which is part of identity and not of a case."""
+    for provider in sorted(set(providers)):
+        message = f"asks {provider}, whose base URL stands in config/config.yaml, which no package holds"
+        fix = "tell readers to set it as well; until then the runs are stale there"
+        yield Finding(manifest, 1, 1, "warning", "portable/endpoint", message, fix)
+
+
 def image_findings(manifest: str, execution: Execution) -> Iterator[Finding]:
     """Yield the images of an eval that another machine may not get, or get otherwise."""
     for image in execution.images:

@@ -81,8 +81,9 @@ class _Nested:
                 yield from self._part(file, part, depth)
         except Closed as error:
             yield leak(file, 1, f"was not looked through: it {shown(str(error))}", content)
-        for line, inner in encoded_parts(content):
+        for start, inner in encoded_parts(content):
             if is_text(inner) or _holds_more(inner):
+                line = content.count(b"\n", 0, start) + 1
                 yield from self.scan(f"{file}{_INSIDE}Base64 of line {line}", inner, depth + 1)
 
     def _part(self, file: str, part: Part, depth: int) -> Iterator[Leak]:
