@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+
 from tests.cli.lint_cases import (
     CASE,
     COMPOSE,
@@ -37,6 +39,12 @@ FILE_CASES = [
     Case("path/form", (swap(RECORDINGS, "recordings: /etc/hosts"),), "parameters:", name="absolute"),
     Case("path/form", (swap(RECORDINGS, r"recordings: ..\a.jsonl"),), "parameters:", name="backslash"),
     Case("path/escapes", (swap(DATASET_LINE, "dataset: " + "../" * 7 + "outside.yml"),), "dataset:"),
+    Case(
+        "path/private",
+        (write(Path(".env"), "KEY=1\n"), swap(RECORDINGS, "recordings: " + "../" * 6 + ".env")),
+        "parameters:",
+    ),
+    Case("path/private", (swap(DATASET_LINE, "dataset: " + "../" * 6 + ".git/config"),), "dataset:", name="of tools"),
     Case("path/missing", (swap("scenes-v1", "scenes-v2"),), "dataset:", says="scenes-v2"),
     Case("path/missing", (remove(EXPERIMENT / "recordings/answers.jsonl"),), "parameters:", name="recordings"),
     Case("path/missing", (remove(TASK),), "file:", name="task"),

@@ -78,6 +78,11 @@ FILE_RULES: dict[str, tuple[str, str, str]] = {
         "What is named belongs to the measurement.",
         "Write the file or correct the path.",
     ),
+    "path/private": (
+        "A path names `.env`, or a file below `.git`, `.tamesu` or `.snakemake`.",
+        "A manifest that came from elsewhere could send credentials to a model, or show them on a page.",
+        "Name a file of the case.",
+    ),
     "path/not-a-file": (
         "A path names a folder where a file is wanted.",
         "What is named is read.",

@@ -25,6 +25,7 @@ from tamesu.edge.documents.yaml_reader import MAX_BYTES, read_yaml
 
 T = TypeVar("T")
 _KEEP_INSIDE = "keep every file below the project's folder"
+_OF_TOOLS = frozenset({".git", ".tamesu", ".snakemake"})
 
 
 @dataclass(frozen=True, slots=True)
@@ -207,6 +208,12 @@ class Reading:
                 _KEEP_INSIDE,
             )  # fmt: skip
             return None
+        if self._private(target):
+            self.note(
+                document, path, "path/private", f"'{written}' holds credentials or what tools keep for themselves",
+                "name a file of the case",
+            )  # fmt: skip
+            return None
         if not present(target):
             self.note(
                 document, path, "path/missing", f"'{written}' does not exist",
@@ -225,6 +232,11 @@ class Reading:
             self.note(document, path, "path/not-a-file", f"'{written}' is no file", "name a file, not a folder")
             return None
         return target
+
+    def _private(self, path: Path) -> bool:
+        """Return whether a path, or what it links to, is no file of anybody's measurement."""
+        places = (path.relative_to(self.root), path.resolve().relative_to(self.root.resolve()))
+        return any(place.name.startswith(".env") or _OF_TOOLS.intersection(place.parts) for place in places)
 
     def contains(self, path: Path) -> bool:
         """Return whether a path stays inside the project when its symlinks are followed."""
