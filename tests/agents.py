@@ -65,7 +65,9 @@ class AgentProject(ShapesProject):
 
 def agent_project(target: Path, image: str | None = None) -> AgentProject:
     """Return a copy of the example, its sandbox of the given image."""
-    shutil.copytree(AGENT_EXAMPLE, target, ignore=shutil.ignore_patterns(".tamesu", ".snakemake", "build", "runs"))
+    shutil.copytree(
+        AGENT_EXAMPLE, target, ignore=shutil.ignore_patterns(".tamesu", ".snakemake", "build", "runs", "__pycache__")
+    )
     project = AgentProject(target)
     if image is not None:
         project.edit(COMPOSE, "debian:bookworm-slim", image)

@@ -50,7 +50,9 @@ def staged(end: End) -> list[str]:
 
 def copy(target: Path, image: str | None = None) -> projects.ShapesProject:
     """Return a copy of the example, its sandbox of another image where one is given."""
-    shutil.copytree(EXAMPLE, target, ignore=shutil.ignore_patterns(".tamesu", ".snakemake", "build", "runs"))
+    shutil.copytree(
+        EXAMPLE, target, ignore=shutil.ignore_patterns(".tamesu", ".snakemake", "build", "runs", "__pycache__")
+    )
     project = projects.ShapesProject(target)
     if image is not None:
         project.edit(COMPOSE, f"image: {TAG}", f"image: {image}")

@@ -47,7 +47,9 @@ class ProductImages(ShapesProject):
 
 def product_images(target: Path) -> ProductImages:
     """Return a copy of the example."""
-    shutil.copytree(EXAMPLE, target, ignore=shutil.ignore_patterns(".tamesu", ".snakemake", "build", "runs"))
+    shutil.copytree(
+        EXAMPLE, target, ignore=shutil.ignore_patterns(".tamesu", ".snakemake", "build", "runs", "__pycache__")
+    )
     return ProductImages(target)
 
 

@@ -130,7 +130,9 @@ class ShapesProject:
 
 def fresh(target: Path, items: tuple[str, ...] | None = ITEMS, paid: bool = False) -> ShapesProject:
     """Return a copy of the example in `target`, with fewer items unless None, and prices when paid."""
-    shutil.copytree(EXAMPLE, target, ignore=shutil.ignore_patterns(".tamesu", ".snakemake", "build", "runs"))
+    shutil.copytree(
+        EXAMPLE, target, ignore=shutil.ignore_patterns(".tamesu", ".snakemake", "build", "runs", "__pycache__")
+    )
     project = ShapesProject(target)
     if items is not None:
         project.edit_eval("items: all", f"items: {{ids: [{', '.join(items)}]}}")

@@ -52,7 +52,9 @@ class Tickets(ShapesProject):
 
 def tickets(target: Path, items: int | None = None) -> Tickets:
     """Return a copy of the example, with only the first items where a number is given."""
-    shutil.copytree(EXAMPLE, target, ignore=shutil.ignore_patterns(".tamesu", ".snakemake", "build", "runs"))
+    shutil.copytree(
+        EXAMPLE, target, ignore=shutil.ignore_patterns(".tamesu", ".snakemake", "build", "runs", "__pycache__")
+    )
     project = Tickets(target)
     if items is not None:
         project.edit(EVAL / "eval.yml", "items: all", f"items: {{first: {items}}}")
