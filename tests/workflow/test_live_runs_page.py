@@ -40,8 +40,8 @@ def test_the_commands_and_the_files_of_the_page(tmp_path: Path) -> None:
             assert done.code == 0, f"tamesu {words}\n{done.out}{done.err}"
         assert len(server.asked) == 3
     (run,) = project.eval.glob("runs/*")
-    for named in re.findall(r"^\| `([^`]+)`", PAGE.partition("## States")[0], re.MULTILINE):
-        place = named.replace("runs/<run>", f"runs/{run.name}").replace("<nn>", "01")
+    for named in re.findall(r"^\| `([^`]+)`", PAGE.partition("## The call log")[0], re.MULTILINE):
+        place = named.replace("<run>", run.name).replace("<nn>", "01")
         assert (project.eval / place).is_file(), named
 
 
