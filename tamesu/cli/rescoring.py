@@ -34,7 +34,8 @@ def rescore(name: str | None) -> None:
         cache = digest_cache(project)
         planned = plan_eval(project, ref, Grouping.BATCHED, Retries.BOUNDED, cache)
         for slot in planned.plan.slots:
-            if any(project.eval(ref).run(slot.spec.run_id).attempts.glob("*.yml")):
+            run = project.eval(ref).run(slot.spec.run_id)
+            if run.record.exists() or any(run.attempts.glob("*.yml")):
                 refused = max(refused, _rescore_run(project, planned, slot.spec, cache))
         if refused:
             continue

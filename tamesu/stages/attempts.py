@@ -20,7 +20,7 @@ from types import MappingProxyType
 from tamesu import __version__
 from tamesu.base.canonical import digest_bytes
 from tamesu.base.errors import FrameworkFault, NotVisible, RunHeld
-from tamesu.base.model.evidence import AttemptRecord, Fault, LedgerEntry
+from tamesu.base.model.evidence import AttemptRecord, Fault, LedgerEntry, RunRecord
 from tamesu.base.model.load import LoadSummary
 from tamesu.base.model.manifest import EvalRef
 from tamesu.base.model.plan import RunSpec
@@ -37,7 +37,7 @@ from tamesu.edge.store.files import write_exclusive
 from tamesu.edge.store.journal import append_entry, ledger_held, log_event, read_ledger
 from tamesu.edge.store.locks import held
 from tamesu.edge.store.paths import Project, RunPaths
-from tamesu.edge.store.records import dump_record
+from tamesu.edge.store.records import dump_record, read_record
 from tamesu.edge.store.wire import WireLines, read_wire
 from tamesu.stages.clock import now, seconds_since
 from tamesu.stages.freeze import read_spec
@@ -247,7 +247,11 @@ def adopt(project: Project, engine: Backend, spec: RunSpec) -> tuple[AttemptReco
     for record in closed:
         settle(project, spec, record)
     adopted = []
+    # what run.yml counts on was closed once: its record is lost, and a new one would not say what it said
+    counted = read_record(run.record, RunRecord).attempts if run.record.exists() else {}
     for number in unclosed_attempts(paths, spec.run_id, closed):
+        if f"{number:02d}" in counted:
+            continue
         asked = asked_items(run.attempt_dataset(number).read_bytes())
         request = make_request(project, spec, number, asked)
         adopted.append(close(project, engine, request, None, survived=False))

@@ -78,7 +78,9 @@ def ingest_run(project: Project, backend: Backend, spec: RunSpec, extent: Extent
     paths = project.eval(spec.ref)
     run = paths.run(spec.run_id)
     attempts = [record for _, record in read_attempts(run)]
-    known = _previous(run) if extent is Extent.NEW else None
+    previous = _previous(run)
+    _refuse_missing(previous, attempts)
+    known = previous if extent is Extent.NEW else None
     digests = {f"{record.attempt:02d}": file_digest(run.attempt(record.attempt)) for record in attempts}
     due = [r for r in attempts if known is None or known.attempts.get(f"{r.attempt:02d}") is None]
     entries: dict[str, ItemEntry] = {} if known is None else dict(known.items)
@@ -116,6 +118,15 @@ def write_run_record(project: Project, spec: RunSpec, made: RunRecord) -> None:
 
 def _previous(run: RunPaths) -> RunRecord | None:
     return read_record(run.record, RunRecord) if run.record.exists() else None
+
+
+def _refuse_missing(previous: RunRecord | None, attempts: Sequence[AttemptRecord]) -> None:
+    """Raise LogRefused when run.yml counts on an attempt whose record is not here: without it what was paid is owed."""
+    here = {f"{record.attempt:02d}" for record in attempts}
+    missing = sorted(set() if previous is None else set(previous.attempts) - here)
+    if missing:
+        lost = f"attempts/{missing[0]}.yml: is missing and run.yml counts on it"
+        raise LogRefused(f"{lost}; restore it from version control")
 
 
 def _mapped(project: Project, backend: Backend, spec: RunSpec, record: AttemptRecord) -> LogReading | FrameworkFault:

@@ -118,6 +118,27 @@ def test_answers_of_a_dead_process_are_counted_and_not_asked_again(tmp_path: Pat
     assert [yaml.safe_load(one.read_text())["state"] for one in attempts] == ["died", "died"]
 
 
+def test_a_lost_record_of_an_attempt_is_asked_for_and_nothing_is_asked_again(tmp_path: Path) -> None:
+    project = tickets(tmp_path / "project", items=2)
+    assert project.tamesu("run").code == 0
+    records = sorted((project.eval / "runs").glob("*/attempts/01.yml"))
+    evidence = [path for name in ("run.yml", "result.yml") for path in (project.eval / "runs").rglob(name)]
+    before = {path: path.read_bytes() for path in evidence}
+    for record in records:
+        record.rename(record.with_name("lost"))
+    refused = project.tamesu("rescore", "replayed")
+    assert refused.code == 2
+    assert refused.err.count("attempts/01.yml: is missing and run.yml counts on it; restore it from version") == 2
+    assert project.tamesu("run").code != 0
+    assert {path: path.read_bytes() for path in before} == before
+    assert not any(record.exists() for record in records)
+    assert len(project.calls()) == 4
+    for record in records:
+        record.with_name("lost").rename(record)
+    assert project.tamesu("run").code == 0
+    assert len(project.calls()) == 4
+
+
 def test_rescore_makes_every_check_anew_from_what_is_stored(tmp_path: Path) -> None:
     project = tickets(tmp_path / "project", items=2)
     assert project.tamesu("run").code == 0

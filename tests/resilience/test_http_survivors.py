@@ -18,6 +18,7 @@ from tests.servers import ModelServer
 pytestmark = pytest.mark.long  # real runs are started, killed and started again
 
 UNTIL = "; `tamesu run` goes on"
+KILLED = r"cut off \(its process was killed, .*\); `tamesu run` counts what"
 TIME = r"\d{4}-\d\d-\d\d \d\d:\d\d:\d\d UTC"
 
 
@@ -84,19 +85,22 @@ def test_a_run_is_refused_while_snakemake_outlives_its_command(tmp_path: Path, l
 
 
 @pytest.mark.parametrize(
-    ("strike", "words"),
+    ("strike", "backend", "words"),
     [
-        (Strike("run", "int", 2, CONCURRENCY), rf"interrupted at {TIME}, 2 of 12 items done{UNTIL}"),
-        (Strike("run", "term", 2, CONCURRENCY), rf"interrupted at {TIME}, 2 of 12 items done{UNTIL}"),
-        (Strike("all", "kill", 2, CONCURRENCY), r"cut off \(its process was killed, .*\); `tamesu run` counts what"),
-        (Strike("job", "kill", 2, CONCURRENCY), r"cut off \(its process was killed, .*\); `tamesu run` counts what"),
+        (Strike("run", "int", 2, CONCURRENCY), "inspect", rf"interrupted at {TIME}, 2 of 12 items done{UNTIL}"),
+        (Strike("run", "int", 2, CONCURRENCY), "native", rf"interrupted at {TIME}, 2 of 12 items done{UNTIL}"),
+        (Strike("run", "term", 2, CONCURRENCY), "inspect", rf"interrupted at {TIME}, 2 of 12 items done{UNTIL}"),
+        (Strike("all", "kill", 2, CONCURRENCY), "inspect", KILLED),
+        (Strike("job", "kill", 2, CONCURRENCY), "inspect", KILLED),
     ],
     ids=str,
 )
-def test_status_says_how_a_run_was_cut_short(tmp_path: Path, launcher: Launcher, strike: Strike, words: str) -> None:
+def test_status_says_how_a_run_was_cut_short(
+    tmp_path: Path, launcher: Launcher, strike: Strike, backend: str, words: str
+) -> None:
     gate = Gate()
     with ModelServer(gate, models=("adder",)) as server:
-        arena = Arena(live_project(tmp_path / "live", server.url), server, gate, launcher)
+        arena = Arena(live_project(tmp_path / "live", server.url, backend=backend), server, gate, launcher)
         struck = arena.strike(strike)
         out = told(arena)
         assert re.search(words, out), out

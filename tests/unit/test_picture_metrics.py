@@ -20,7 +20,7 @@ def rows() -> tuple[ItemRow, ...]:
     results = [
         make_result(spec, "like"),
         make_result(spec, "unlike"),
-        replace(make_result(spec, "withheld"), outcome=invalid, answer="filtered"),
+        replace(make_result(spec, "withheld"), outcome=Outcome("safety_filtered", "content_filter"), answer="filtered"),
         replace(make_result(spec, "none"), outcome=invalid),
         replace(make_failure(spec, "failed"), retryable=False),
     ]
@@ -31,6 +31,16 @@ def rows() -> tuple[ItemRow, ...]:
         for item, answer in said.items()
     ]
     return build_rows([reviewed(slot, *reviews)], REVIEWED)
+
+
+def test_a_picture_that_came_beside_a_word_of_the_filter_was_not_withheld() -> None:
+    spec = make_spec(["came"])
+    slot = make_slot(spec, [replace(make_result(spec, "came"), answer="filtered")])
+    found = {
+        name: measure(build_rows([slot], REVIEWED), REVIEWED, name).value
+        for name in ("generation_success_rate", "safety_filter_rate", "invalid_artifact_rate")
+    }
+    assert found == {"generation_success_rate": 1.0, "safety_filter_rate": 0.0, "invalid_artifact_rate": 0.0}
 
 
 @pytest.mark.parametrize(

@@ -24,11 +24,11 @@ def _given_image(test: Observe) -> Observe:
 
 
 def _filtered(row: ItemRow) -> bool:
-    return row.answer == "filtered"
+    return row.outcome_status == "safety_filtered"
 
 
 def _invalid(row: ItemRow) -> bool:
-    return row.state == "complete" and row.outcome_status == "invalid_artifact" and not _filtered(row)
+    return row.state == "complete" and row.outcome_status == "invalid_artifact"
 
 
 def _not_generated(row: ItemRow) -> bool:

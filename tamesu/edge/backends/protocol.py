@@ -87,7 +87,7 @@ class Backend(Protocol):
     def execute(self, request: AttemptRequest) -> Fault | None:
         """Run one attempt to its end. A fault that left no usable log is returned, never raised.
 
-        Raises KeyboardInterrupt when the user interrupted it.
+        An interruption by the user ends it as well; its log says that, and the attempt is closed like any other.
         """
 
     def close_log(self, request: AttemptRequest) -> ClosedLog:
