@@ -229,6 +229,8 @@ def _notes(plan: EvalPlan) -> Iterator[str]:
             yield f"running: {slot.spec.run_id} is held by {describe(slot.holder)}"
     for stray in plan.strays:
         yield f"running: {stray.run_id} is held by {describe(stray.holder)}; {_edits(stray)}"
+    if plan.ledger_problem and not plan.blockers:
+        yield plan.ledger_problem
     for blocker in plan.blockers:
         yield f"blocked: {blocker}"
 

@@ -6,6 +6,7 @@ from collections.abc import Iterator, Sequence
 
 from tamesu.base.model.manifest import Eval
 from tamesu.base.model.plan import Blocker, Launch, RunSpec, is_rented
+from tamesu.core.ledger import ledger_problem
 from tamesu.core.roles import models_of
 from tamesu.core.situation import Situation, Unpriced
 from tamesu.core.support import missing_support
@@ -95,13 +96,9 @@ def _prices(evaluation: Eval, runs: Sequence[RunSpec], unpriced: Unpriced) -> It
 
 
 def _ledger(situation: Situation) -> Iterator[Blocker]:
-    settled = situation.balance.spent_usd + situation.balance.lost_usd
-    if situation.recorded_usd > settled + 1e-6:
-        yield Blocker(
-            "ledger",
-            f"runs on disk cost {situation.recorded_usd:.4f} USD but ledger.jsonl knows of {settled:.4f}; restore it "
-            "from version control, or the budget would be spent twice",
-        )
+    problem = ledger_problem(situation.balance, situation.recorded_usd)
+    if problem is not None:
+        yield Blocker("ledger", problem)
 
 
 def _budget(evaluation: Eval, situation: Situation, asking: Sequence[Launch]) -> Iterator[Blocker]:

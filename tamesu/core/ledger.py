@@ -51,6 +51,17 @@ def balance(entries: Sequence[LedgerEntry]) -> Balance:
     )
 
 
+def ledger_problem(known: Balance, recorded_usd: float) -> str | None:
+    """Return a line when runs on disk say that they cost more, in US dollars, than the ledger knows of."""
+    settled = known.spent_usd + known.lost_usd
+    if recorded_usd <= settled + 1e-6:
+        return None
+    return (
+        f"runs on disk cost {recorded_usd:.4f} USD but ledger.jsonl knows of {settled:.4f}; restore it "
+        "from version control, or the budget would be spent twice"
+    )
+
+
 def unpriced_words(samples: int) -> str:
     """Return what is to be said beside an amount that lacks so many samples."""
     what = "1 sample costs" if samples == 1 else f"{samples} samples cost"

@@ -11,6 +11,7 @@ from tamesu.base.canonical import Json, digest
 from tamesu.base.model.manifest import Eval
 from tamesu.base.model.plan import EvalPlan, Launch, Slot, SlotState
 from tamesu.core.blockers import blockers
+from tamesu.core.ledger import ledger_problem
 from tamesu.core.matrix import Matrix
 from tamesu.core.situation import Situation
 from tamesu.core.slots import NOTHING, reopened_slot, slot
@@ -52,6 +53,7 @@ def plan(evaluation: Eval, runs: Matrix, situation: Situation, grouping: Groupin
         reserved_usd=situation.balance.reserved_usd,
         budget_usd=evaluation.defaults.budget_usd,
         unpriced=situation.balance.unpriced,
+        ledger_problem=ledger_problem(situation.balance, situation.recorded_usd),
         blockers=blockers(evaluation, situation, launches, runs.runs),
         strays=tuple(replace(stray, edits=edits_since(stray, slots)) for stray in situation.strays),
         policy_changed=changes[0] if changes else None,

@@ -9,7 +9,7 @@ from tamesu.base.canonical import Json, digest
 from tamesu.base.model.evidence import ItemResult
 from tamesu.base.model.judgement import ClosingRecord
 from tamesu.base.model.manifest import EvalRef
-from tamesu.base.model.plan import Slot, SlotState
+from tamesu.base.model.plan import EvalPlan, Slot, SlotState
 from tamesu.core.closing import closing_evidence, closing_remarks, closing_state
 from tamesu.core.ledger import balance
 from tamesu.core.report.summary import EvalSummary, summarise
@@ -123,7 +123,7 @@ def summarise_eval(project: Project, planned: Planned, cache: DigestCache) -> Ev
         evidence=evidence_digest(project, planned, cache),
         found=plan.found,
         policy_changed=plan.policy_changed,
-        remarks=(*closing_notes(project, planned, cache), *_remarks(planned)),
+        remarks=(*_ledger_remarks(plan), *closing_notes(project, planned, cache), *_remarks(planned)),
         judge_balance=balance(read_ledger(project.eval(evaluation.ref).judge_ledger)),
     )
 
@@ -132,6 +132,10 @@ def closing_notes(project: Project, planned: Planned, cache: DigestCache) -> tup
     """Return what is to be said of how an eval was closed. Raises EvidenceError when closing.yml does not parse."""
     record = read_closing(project, planned.evaluation.ref)
     return closing_remarks(record, closing_digest(project, planned, cache), planned.evaluation.status)
+
+
+def _ledger_remarks(plan: EvalPlan) -> tuple[str, ...]:
+    return () if plan.ledger_problem is None else (plan.ledger_problem,)
 
 
 def _remarks(planned: Planned) -> tuple[str, ...]:

@@ -5,6 +5,8 @@ from __future__ import annotations
 import json
 from pathlib import Path
 
+import pytest
+
 from tests.cli.calling import Caller
 from tests.judged import review, reviewable
 from tests.judging import recorded
@@ -60,3 +62,19 @@ def test_judges_of_closed_evals_are_told_from_judges_that_are_missing(tmp_path: 
     told = call(project, "judge")
     assert told.code == 2
     assert told.err.endswith("no active eval here declares a judge; activate one that was left out\n")
+
+
+@pytest.mark.parametrize("left", [None, "settled"], ids=["deleted", "cut"])
+def test_a_ledger_that_knows_of_less_than_runs_cost_is_told_wherever_money_is(
+    left: str | None, banked_paid_shapes: ShapesProject, call: Caller
+) -> None:
+    ledger = banked_paid_shapes.eval / "ledger.jsonl"
+    lines = ledger.read_text().splitlines(keepends=True)
+    kept = [line for line in lines[:-1] if left is not None]
+    ledger.write_text("".join(kept)) if kept else ledger.unlink()
+    problem = "but ledger.jsonl knows of"
+    assert problem in call(banked_paid_shapes, "status").out
+    assert problem in call(banked_paid_shapes, "plan").out
+    assert call(banked_paid_shapes, "report", "replayed").code == 0
+    for view in ("evaluation-report.md", "leaderboard.md"):
+        assert problem in (banked_paid_shapes.eval / view).read_text()

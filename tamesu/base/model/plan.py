@@ -375,6 +375,7 @@ class EvalPlan:
     """Everything that is known about one eval before anything starts.
 
     `unpriced` counts samples that were asked at a price nobody knew, so that what they cost is in no amount.
+    `ledger_problem` is a line about a ledger that knows of less than runs on disk cost.
     """
 
     ref: EvalRef
@@ -388,6 +389,7 @@ class EvalPlan:
     strays: tuple[Stray, ...] = ()
     policy_changed: str | None = None
     unpriced: int = 0
+    ledger_problem: str | None = None
 
     @property
     def exposure_usd(self) -> float:
