@@ -25,6 +25,7 @@ from typing import Any
 __all__ = ["Stager", "bound_staging", "first_choice", "stager", "stop_reason", "stopped_on_length"]
 
 MANIFEST = "manifest.jsonl"
+KEPT = "kept.jsonl"
 BLOBS = "blobs"
 
 _LENGTH_STOPS = ("max_tokens", "model_length")
@@ -66,6 +67,17 @@ def stager(sample_id: str | int) -> Stager:
     return Stager(_binding(str(sample_id)))
 
 
+def list_as_kept(stage: Stager) -> None:
+    """Write which files a stager added, in the place of an earlier list; Tamesu calls it for what a model said.
+
+    Raises OSError when the disk fails.
+    """
+    stage._folder.mkdir(parents=True, exist_ok=True)
+    part = stage._folder / f"{KEPT}.part"
+    part.write_bytes(b"".join(stage._staged))
+    part.replace(stage._folder / KEPT)
+
+
 class Stager:
     """Adds files to the staging area of one sample."""
 
@@ -73,6 +85,7 @@ class Stager:
         self._binding = binding
         self._folder = binding.root / binding.sample
         self._next = 1
+        self._staged: list[bytes] = []
 
     def add(self, role: str, path: str, body: bytes | str, media_type: str) -> None:
         """Stage one file under a role; text is written as UTF-8, lone surrogates as backslash escapes.
@@ -89,7 +102,9 @@ class Stager:
         (self._folder / BLOBS).mkdir(parents=True, exist_ok=True)
         blob = self._write_blob(content)
         entry = {"role": role, "path": path, "media_type": media_type, "blob": blob}
-        _append(self._folder / MANIFEST, json.dumps(entry).encode("ascii") + b"\n")
+        line = json.dumps(entry).encode("ascii") + b"\n"
+        _append(self._folder / MANIFEST, line)
+        self._staged.append(line)
 
     def _write_blob(self, content: bytes) -> str:
         name = self._reserve()

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import re
 import unicodedata
-from collections.abc import Iterable, Sequence
+from collections.abc import Collection, Iterable, Sequence
 from dataclasses import dataclass, field, replace
 
 from tamesu.base.model.evidence import Artifact, RejectedArtifact, StagedEntry
@@ -38,6 +38,7 @@ OUTSIDE_STAGING = "outside_staging"
 MISSING_FILE = "missing_file"
 UNREADABLE = "unreadable"
 MALFORMED_MANIFEST = "malformed_manifest"
+NOT_OF_THE_REPLY = "not_of_the_reply"
 MANIFEST_TOO_LARGE = "manifest_too_large"
 
 _SHOWN = 200
@@ -97,8 +98,15 @@ class _Taken:
         self.folders.update(_parents(key))
 
 
-def judge_entries(entries: Sequence[StagedEntry | MalformedEntry], policy: ArtifactPolicy) -> Judged:
-    """Decide on every entry of a manifest, in order; of two entries with one path the first is kept."""
+def judge_entries(
+    entries: Sequence[StagedEntry | MalformedEntry],
+    policy: ArtifactPolicy,
+    reply: Collection[StagedEntry] | None = None,
+) -> Judged:
+    """Decide on every entry of a manifest, in order; of two entries with one path the first is kept.
+
+    With `reply`, the entries that Tamesu made of a model's reply, no other one is accepted.
+    """
     accepted: list[StagedEntry] = []
     rejected: list[RejectedArtifact] = []
     taken = _Taken()
@@ -110,6 +118,8 @@ def judge_entries(entries: Sequence[StagedEntry | MalformedEntry], policy: Artif
         reason = path.reason if isinstance(path, PathFault) else _refusal(entry, path, policy, taken)
         if reason is None and len(accepted) >= MAX_ARTIFACTS:
             reason = TOO_MANY_ARTIFACTS
+        if reason is None and reply is not None and entry not in reply:
+            reason = NOT_OF_THE_REPLY
         if reason is not None or isinstance(path, PathFault):
             rejected.append(rejection(entry, reason or UNREADABLE))
             continue

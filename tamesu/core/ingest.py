@@ -34,11 +34,12 @@ NOT_REVIEWED = Outcome(None)
 
 @dataclass(frozen=True, slots=True)
 class StagedOutput:
-    """What an item's staging area yielded after every rejection."""
+    """What an item's staging area yielded after every rejection, and whether it held anything made of the reply."""
 
     artifacts: tuple[Artifact, ...] = ()
     rejected: tuple[RejectedArtifact, ...] = ()
     missing: tuple[str, ...] = ()
+    holds_reply: bool = False
     outcome: Outcome = NOT_REVIEWED
     output: OutputFile | tuple[ReviewedFile, ...] | None = None
 

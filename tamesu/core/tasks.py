@@ -30,6 +30,11 @@ def runs_built_in_task(task: str, backend: str, task_file: str | None) -> bool:
     return backend == "inspect" and task_file is None and task in _BUILT_IN
 
 
+def others_stage_beside_reply(task: str, task_file: str | None) -> bool:
+    """Return whether scorers of a task file stage in the same place as Tamesu keeps a reply that it gives a meaning."""
+    return task_file is not None and task in _BUILT_IN
+
+
 def task_artifacts(evaluation: Eval) -> ArtifactPolicy:
     """Return the roles of an eval's outputs: declared for a bundle, else one output, which people look at."""
     declared = evaluation.execution.artifacts

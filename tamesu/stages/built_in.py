@@ -31,7 +31,7 @@ def checked(
     """
     if sample is None or sample.error is not None or not built_in_checks(spec.task):
         return sample
-    if sample.answered and not (staged.artifacts or staged.rejected):
+    if sample.answered and not staged.holds_reply:
         return replace(sample, error=Fault("MissingOutput", "the model answered, and what was kept of it is not here"))
     output = next((artifact for artifact in staged.artifacts if artifact.role == OUTPUT), None)
     content = None if output is None else (run.item(sample.item) / output.path).read_bytes()

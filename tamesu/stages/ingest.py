@@ -33,7 +33,7 @@ from tamesu.core.ingest import StagedOutput, by_item, check_samples, ingest_item
 from tamesu.core.outcome import review_outcome
 from tamesu.core.slots import is_final
 from tamesu.core.speed import speed_remarks
-from tamesu.core.tasks import built_in_checks
+from tamesu.core.tasks import built_in_checks, others_stage_beside_reply
 from tamesu.edge.backends.protocol import Backend, LogReading
 from tamesu.edge.store.digests import file_digest
 from tamesu.edge.store.evidence import read_attempts
@@ -41,7 +41,7 @@ from tamesu.edge.store.files import full_disk_named, write_atomic, write_verifie
 from tamesu.edge.store.journal import CallEvent, log_event, log_events
 from tamesu.edge.store.paths import Project, RunPaths
 from tamesu.edge.store.records import dump_record, read_record
-from tamesu.edge.store.staging import collect
+from tamesu.edge.store.staging import collect, read_kept, read_staging
 from tamesu.stages.attempts import make_request
 from tamesu.stages.built_in import checked, expectations
 from tamesu.stages.call_log import tell_calls
@@ -206,12 +206,14 @@ def _staged(run: RunPaths, spec: RunSpec, attempt: int, item: str, sample: Sampl
         return StagedOutput(missing=missing_roles(spec.artifacts, ()), outcome=_nothing_to_review(spec))
     with full_disk_named(folder):
         folder.mkdir(parents=True, exist_ok=True)
-        collected = collect(root, item, folder, spec.artifacts)
+        reply = read_kept(root, item) if others_stage_beside_reply(spec.task, spec.task_file) else None
+        collected = collect(root, item, folder, spec.artifacts, reply)
     reviewed = review_outcome(spec.artifacts, collected.artifacts, lambda artifact: _content(folder, artifact))
     return StagedOutput(
         artifacts=collected.artifacts,
         rejected=collected.rejected,
         missing=collected.missing,
+        holds_reply=any(reply is None or entry in reply for entry in read_staging(root, item)),
         outcome=reviewed.outcome,
         output=reviewed.output,
     )

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 import os
 import shutil
 import signal
@@ -20,7 +21,8 @@ from tamesu.stages.attempts import make_request
 from tamesu.stages.freeze import read_spec
 from tests.ingest.lab import asked, attempt, lab, log_path, result, run_yml, the_run, turn, work_off
 from tests.ingest.rewriting import rewrite_log
-from tests.projects import EVAL, ShapesProject
+from tests.pictures.drawn import BROKEN, drawn
+from tests.projects import EVAL, EXPERIMENT, ShapesProject
 
 TOOLS = '''\
 """Looks prices up, and says how often it did; its scorers try to replace what the model said."""
@@ -103,6 +105,95 @@ def looked_up(tmp_path_factory: pytest.TempPathFactory) -> ShapesProject:
     return project
 
 
+STAGED = '''\
+"""Its scorer stages under the roles of Tamesu's own, after the reply was kept."""
+
+from inspect_ai import Task, task
+from inspect_ai.dataset import json_dataset
+from inspect_ai.scorer import Score, scorer
+from inspect_ai.solver import generate
+
+from tamesu.inspect_support import stager
+
+
+@task
+def probe(dataset):
+    return Task(dataset=json_dataset(dataset), solver=[generate()], scorer=[staging()])
+
+
+@scorer(metrics=[])
+def staging():
+    async def score(state, target):
+        stage = stager(state.sample_id)
+        for role, path, body, media_type in FILES:
+            stage.add(role, path, body, media_type)
+        return Score(value=1)
+
+    return score
+'''
+PICTURE = drawn(size=(9, 9))  # what the scorer stages
+PICTURES_STAGED = [
+    ("output", "output-0001.png", PICTURE, "image/png"),
+    ("further", "output-0002.png", PICTURE, "image/png"),
+    ("words", "words.txt", "said by nobody", "text/plain"),
+    ("notes", "notes.txt", "a role of nobody", "text/plain"),
+]
+DRAWN = {"short": drawn(), "broken": BROKEN}
+
+
+@pytest.fixture(scope="module")
+def pictured(tmp_path_factory: pytest.TempPathFactory) -> ShapesProject:
+    """A picture eval whose scorer stages a picture, one more and words, whatever the reply was."""
+    shown = {
+        name: {"file": f"pictures/{name}.png", "sha256": hashlib.sha256(content).hexdigest()}
+        for name, content in DRAWN.items()
+    }
+    items = {
+        "filtered": turn("", stop_reason="content_filter"),
+        "refused": turn("I cannot draw that.", stop_reason="content_filter"),
+        "words": turn("A mug, imagined."),
+        **{name: turn("", pictures=[picture]) for name, picture in shown.items()},
+    }
+    project = lab(
+        tmp_path_factory.mktemp("pictured") / "lab",
+        items,
+        task=STAGED.replace("FILES", repr(PICTURES_STAGED)),
+        changes={
+            "task": "image_generation",
+            "evaluation": {"mechanical": [{"decodable_image": {"prerequisite": True}}, "non_uniform"]},
+            "metrics": {"primary": "generation_success_rate"},
+        },
+    )
+    for name, content in DRAWN.items():
+        path = project.path(EXPERIMENT / "recordings" / "pictures" / f"{name}.png")
+        path.parent.mkdir(exist_ok=True)
+        path.write_bytes(content)
+    assert work_off(project).error is None
+    return project
+
+
+@pytest.fixture(scope="module")
+def parsed(tmp_path_factory: pytest.TempPathFactory) -> ShapesProject:
+    """A text eval whose scorer stages a value beside an answer that is none."""
+    project = lab(
+        tmp_path_factory.mktemp("parsed") / "lab",
+        {"a": turn("NaN")},
+        task=STAGED.replace("FILES", repr([("parsed", "output.json", FINAL, "application/json")])),
+        changes=text(CHECKS),
+    )
+    assert work_off(project).error is None
+    return project
+
+
+def kept(project: ShapesProject, item: str) -> dict[str, bytes]:
+    """Return the artifacts of an item by name, as they lie there."""
+    return {path.name: path.read_bytes() for path in (the_run(project) / "items" / item).glob("artifacts/*")}
+
+
+def refusals(project: ShapesProject, item: str) -> list[tuple[str, str]]:
+    return [(one["role"], one["reason"]) for one in result(project, item)["rejected_artifacts"]]
+
+
 def killed_while_b_is_kept() -> None:
     """Let the process die when the answer of item b is half staged."""
     from tamesu.inspect_support import Stager
@@ -163,6 +254,79 @@ class TestTaskFile:
         assert work_off(project).error is None
         found = result(project, "a")
         assert found["error"] == {"type": "MissingScore", "message": "no numeric score from beauty"}
+
+
+ALL_REFUSED = [
+    ("output", "not_of_the_reply"),
+    ("further", "not_of_the_reply"),
+    ("words", "not_of_the_reply"),
+    ("notes", "undeclared_role"),
+]
+
+
+class TestStagedBesideTheReply:
+    """A scorer of the task's stages under roles that are Tamesu's: it is refused, and the outcome is the reply's."""
+
+    @pytest.mark.parametrize(
+        ("item", "outcome", "found", "refused"),
+        [
+            ("filtered", ("safety_filtered", "content_filter"), {}, ALL_REFUSED),
+            (
+                "refused",
+                ("safety_filtered", "content_filter"),
+                {"words.txt": b"I cannot draw that."},
+                [*ALL_REFUSED[:2], ("words", "duplicate_path"), ALL_REFUSED[3]],
+            ),
+            (
+                "words",
+                ("invalid_artifact", "missing_review_artifact"),
+                {"words.txt": b"A mug, imagined."},
+                [*ALL_REFUSED[:2], ("words", "duplicate_path"), ALL_REFUSED[3]],
+            ),
+            ("broken", ("invalid_artifact", "undecodable_image"), {"invalid-0001.bin": BROKEN}, ALL_REFUSED),
+            (
+                "short",
+                ("generated", None),
+                {"output-0001.png": DRAWN["short"]},
+                [("output", "duplicate_path"), *ALL_REFUSED[1:]],
+            ),
+        ],
+    )
+    def test_a_picture_that_a_scorer_staged_is_none_of_the_reply(
+        self,
+        pictured: ShapesProject,
+        item: str,
+        outcome: tuple[str, str | None],
+        found: dict[str, bytes],
+        refused: list[tuple[str, str]],
+    ) -> None:
+        told = result(pictured, item)
+        assert (told["outcome"]["status"], told["outcome"]["reason"]) == outcome
+        assert kept(pictured, item) == found
+        assert refusals(pictured, item) == refused
+        assert told["scores"]["decodable_image"]["value"] == float(item == "short")
+
+    def test_a_value_that_a_scorer_staged_is_none_of_an_answer_that_is_no_json(self, parsed: ShapesProject) -> None:
+        told = result(parsed, "a")
+        assert kept(parsed, "a") == {"output.txt": b"NaN"}
+        assert refusals(parsed, "a") == [("parsed", "not_of_the_reply")]
+        assert (told["state"], told["scores"]["valid_json"]["value"]) == ("complete", 0.0)
+
+    def test_without_the_list_of_what_was_kept_an_answer_is_lost_and_no_wrong_one(
+        self, parsed: ShapesProject, tmp_path: Path
+    ) -> None:
+        shutil.copytree(parsed.root, tmp_path / "lab", symlinks=True)
+        lost = ShapesProject(tmp_path / "lab")
+        (RunPaths(the_run(lost)).staging(1) / "a" / "kept.jsonl").unlink()
+        (the_run(lost) / "run.yml").unlink()
+        assert work_off(lost, "ingest", again=True).error is None
+        told = result(lost, "a")
+        assert (told["state"], told["error"]["type"], told["scores"].get("valid_json")) == (
+            "failed",
+            "MissingOutput",
+            None,
+        )
+        assert {reason for _, reason in refusals(lost, "a")} == {"not_of_the_reply"}
 
 
 @pytest.fixture(scope="module")

@@ -15,10 +15,11 @@ import pytest
 from hypothesis import HealthCheck, event, given, settings
 from hypothesis import strategies as st
 
+from tamesu.base.model.evidence import StagedEntry
 from tamesu.base.model.manifest import ArtifactPolicy
 from tamesu.core import artifacts as rules
 from tamesu.edge.store import staging
-from tamesu.edge.store.staging import Collected, collect, read_staging
+from tamesu.edge.store.staging import Collected, collect, read_kept, read_staging
 
 POLICY = ArtifactPolicy(required=("source",), allowed=("log",), review="render", max_bytes=64)
 SECRET = b"the secret outside of the staging area"
@@ -278,6 +279,25 @@ def test_a_hostile_staging_area_is_contained(world):
     event("something accepted" if collected.artifacts else "nothing accepted")
     for rejected in collected.rejected:
         event(rejected.reason)
+
+
+@settings(max_examples=200, deadline=None, suppress_health_check=[HealthCheck.too_slow])
+@given(worlds, st.sampled_from(["file"] * 6 + ["symlink", "hard-link", "fifo", "folder", "loop"]), st.data())
+def test_whatever_a_list_of_what_was_kept_holds_nothing_beside_it_counts(world, kind, data):
+    with tempfile.TemporaryDirectory() as folder:
+        base = Path(folder)
+        build(base, world)
+        chosen = [line for line in world.lines if data.draw(st.booleans())]
+        place(base / "staging/one/kept.jsonl", kind, base / "secret.txt", b"".join(chosen))
+        entries, reply = read_staging(base / "staging", "one"), read_kept(base / "staging", "one")
+        assert reply == frozenset() or kind == "file"
+        collected = collect(base / "staging", "one", base / "run/items/one", POLICY, reply)
+        check_files(base / "run/items/one", collected)
+    alone = [entry for entry in entries if isinstance(entry, StagedEntry) and entry in reply]
+    accepted = {(entry.role, f"artifacts/{entry.path}") for entry in rules.judge_entries(alone, POLICY).accepted}
+    assert accepted >= {(artifact.role, artifact.path) for artifact in collected.artifacts}
+    assert len(entries) == len(collected.artifacts) + len(collected.rejected), "an entry is lost"
+    event("something accepted" if collected.artifacts else "nothing accepted")
 
 
 ESCAPES = {

@@ -13,7 +13,7 @@ import json
 import os
 import shutil
 import stat
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -25,6 +25,7 @@ from tamesu.core import artifacts as rules
 from tamesu.core.artifacts import MalformedEntry
 
 MANIFEST = "manifest.jsonl"
+KEPT = "kept.jsonl"
 ARTIFACTS = "artifacts"
 MAX_MANIFEST_BYTES = 4 * 1024 * 1024
 MAX_MANIFEST_LINES = 10_000
@@ -90,13 +91,30 @@ def read_staging(root: Path, item: str) -> tuple[StagedEntry | MalformedEntry, .
     return _parse_manifest(content)
 
 
-def collect(root: Path, item: str, destination: Path, policy: ArtifactPolicy) -> Collected:
+def read_kept(root: Path, item: str) -> frozenset[StagedEntry]:
+    """Return the entries of an item's staging manifest that Tamesu itself made of the reply.
+
+    Without a list of them, or with one that cannot be read, nothing was kept.
+    """
+    try:
+        with _source(_area(root, item), KEPT) as file:
+            content = _read_up_to(file, MAX_MANIFEST_BYTES)
+    except _Refused:
+        return frozenset()
+    return frozenset(entry for entry in _parse_manifest(content) if isinstance(entry, StagedEntry))
+
+
+def collect(
+    root: Path, item: str, destination: Path, policy: ArtifactPolicy, reply: Collection[StagedEntry] | None = None
+) -> Collected:
     """Copy an item's accepted files to `<destination>/artifacts/` and replace what lay there.
+
+    With `reply`, no entry is accepted but those in it.
 
     `destination` is the item's folder; paths in the result are relative to it. Without an accepted file there
     is no `artifacts` folder afterwards. Raises OSError when the disk fails; old artifacts then stay.
     """
-    judged = rules.judge_entries(read_staging(root, item), policy)
+    judged = rules.judge_entries(read_staging(root, item), policy, reply)
     fresh = _fresh_folder(destination)
     try:
         taken = [_take(_area(root, item), fresh, entry, policy.max_bytes) for entry in judged.accepted]

@@ -15,7 +15,7 @@ from tamesu.core.tasks import IMAGES, built_in_checks
 from tamesu.edge.backends.outputs import Output, outputs_of
 from tamesu.edge.providers.calls import Called
 from tamesu.edge.providers.reply_content import is_withheld, reply_pictures, reply_words
-from tamesu.inspect_support import stager
+from tamesu.inspect_support import list_as_kept, stager
 
 
 def keeping_scorers(spec: RunSpec, scorers: Sequence[Scorer]) -> list[Scorer]:
@@ -35,13 +35,17 @@ def keeping_scorers(spec: RunSpec, scorers: Sequence[Scorer]) -> list[Scorer]:
 
 @scorer(metrics=[])
 def kept_output(task: str) -> Scorer:
-    """Stage the final output of a sample as the native backend does; it judges nothing, so it has no score."""
+    """Stage the final output of a sample as the native backend does; it judges nothing, so it has no score.
+
+    It lists what it staged, possibly nothing, so that ingestion takes nothing else for the reply.
+    """
 
     async def keep(state: TaskState, target: Target) -> Score | None:  # noqa: ARG001
         told_as_withheld(task, state.output)
         stage = stager(state.sample_id)
         for output in _outputs(task, state.output):
             stage.add(output.role, output.path, output.content, output.media_type)
+        list_as_kept(stage)
         return None
 
     return keep
