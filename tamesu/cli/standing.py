@@ -71,7 +71,7 @@ def _meant(project: Project, name: str | None) -> tuple[EvalRef, ...]:
 
 def _standing(project: Project, one: Planned, cache: DigestCache) -> Standing:
     """Results are read only when every run is banked, and only until the first review owed."""
-    evidence = (slot_evidence(project, slot, cache) for slot in one.plan.slots)
+    evidence = (slot_evidence(project, one, slot, cache) for slot in one.plan.slots)
     rows = (row for slot in evidence for row in build_rows([slot], one.evaluation.policy))
     return eval_standing(project, one, rows, cache)
 

@@ -10,6 +10,7 @@ from tamesu.base.model.endpoint import EndpointFacts
 from tamesu.base.model.facts import ModelFacts
 from tamesu.base.model.manifest import Arm, Eval, FileDigest, ImageReference, Item, Limits, ModelEntry, RoleModel
 from tamesu.base.model.plan import FrozenDataset, RoleRun, RunSpec, SourceCopy
+from tamesu.core.checks.fields import expected_paths, schema_fields
 from tamesu.core.freeze import Assets, Targets, freeze, select_items, sent_pictures
 from tamesu.core.identity import (
     BUILT_IN_TASK_VERSION,
@@ -27,7 +28,7 @@ from tamesu.core.picture_prices import picture_price, sent_picture_tokens, with_
 from tamesu.core.pricing import largest_call_usd, largest_prompt_bytes
 from tamesu.core.routes import canonical_provider, find_route
 from tamesu.core.task_parameters import task_parameters
-from tamesu.core.tasks import built_in_checks, required_scorers, runs_built_in_task, task_artifacts
+from tamesu.core.tasks import TEXT, built_in_checks, required_scorers, runs_built_in_task, task_artifacts
 
 ModelKey = tuple[str, str]
 _UNKNOWN = ModelFacts()
@@ -72,10 +73,14 @@ def model_uri(provider: str, model: str) -> str:
 
 @dataclass(frozen=True, slots=True)
 class Matrix:
-    """All planned runs of an eval, in plan order, and the frozen dataset of each arm."""
+    """All planned runs of an eval, in plan order, and the frozen dataset of each arm.
+
+    `expects` are by item ID the fields of which something is expected, None for a task that has no fields.
+    """
 
     runs: tuple[RunSpec, ...]
     datasets: Mapping[str, FrozenDataset]
+    expects: Mapping[str, frozenset[str]] | None = None
 
 
 def matrix(evaluation: Eval, setting: Setting) -> Matrix:
@@ -91,7 +96,7 @@ def matrix(evaluation: Eval, setting: Setting) -> Matrix:
     asked = {name: _Asked.of(dataset, pictures[name]) for name, dataset in datasets.items()}
     shared = _Shared.of(evaluation, setting)
     runs = tuple(_run(shared, entry, arm, repetition, asked[arm.id]) for entry, arm, repetition in _cells(evaluation))
-    return Matrix(runs, datasets)
+    return Matrix(runs, datasets, _expects(evaluation, items))
 
 
 @dataclass(frozen=True, slots=True)
@@ -118,6 +123,12 @@ class _Asked:
             pictures=pictures,
             most_pictures=max((len(sample.pictures) for sample in samples), default=0),
         )
+
+
+def _expects(evaluation: Eval, items: Iterable[Item]) -> dict[str, frozenset[str]] | None:
+    if evaluation.task != TEXT:
+        return None
+    return expected_paths(schema_fields(evaluation.output_schema), {item.id: item.expected for item in items})
 
 
 def _pictures(items: Iterable[Item], arm: Arm) -> tuple[SourceCopy, ...]:

@@ -31,12 +31,16 @@ RowState = Literal["complete", "failed", "owed"]
 
 @dataclass(frozen=True, slots=True)
 class SlotEvidence:
-    """One planned run, where it stands, and by item ID its results and what was said of them."""
+    """One planned run, where it stands, and by item ID its results and what was said of them.
+
+    `expects` are by item ID the fields of which something is expected, None where that is not known.
+    """
 
     spec: RunSpec
     state: SlotState
     results: Mapping[str, ItemResult]
     judged: Mapping[str, ItemJudged] = field(default_factory=dict)
+    expects: Mapping[str, frozenset[str]] | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -66,7 +70,7 @@ class ItemRow:
     `mechanical_pass` is None while the item is owed. `human` says where human review stands, `judges` where each
     declared judge does; both are about what has a valid review artifact. `accepted` is None while its evidence is owed.
     `final` says that no further attempt is due; `attempts` counts those that were used up.
-    Money is in US dollars.
+    `expects` are the fields of which the dataset expects something, None where not known. Money is in US dollars.
     """
 
     case: str
@@ -104,6 +108,7 @@ class ItemRow:
     latency_ms: int | None
     attempts: int
     measures: tuple[Measure, ...] = ()
+    expects: frozenset[str] | None = None
 
     def measure(self, name: str) -> Measure | None:
         """Return a built-in check by name, or None when none of that name was made."""
@@ -253,6 +258,7 @@ def _row(slot: SlotEvidence, item: str, result: ItemResult | None, policy: Polic
         latency_ms=result.latency_ms if result else None,
         attempts=result.attempts if result else 0,
         measures=_measures(result) if spec.task == TEXT and result is not None and state == "complete" else (),
+        expects=None if slot.expects is None else slot.expects.get(item),
     )
     return replace(row, accepted=accepted(row, policy))
 

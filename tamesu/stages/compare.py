@@ -14,5 +14,5 @@ from tamesu.stages.summary import slot_evidence
 def read_side(project: Project, name: str, cache: DigestCache, shelf: Shelf) -> Side:
     """Return an eval with those of its results that verify. Raises InvalidDocument, UnknownName, AmbiguousName."""
     planned = plan_eval(project, project.find_ref(name), Grouping.BATCHED, Retries.BOUNDED, cache, shelf)
-    slots = [slot_evidence(project, slot, cache) for slot in planned.plan.slots]
+    slots = [slot_evidence(project, planned, slot, cache) for slot in planned.plan.slots]
     return side_of(planned.evaluation, slots, planned.plan.policy_changed)

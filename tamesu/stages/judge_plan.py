@@ -77,7 +77,7 @@ def plan_judges(project: Project, planned: Planned, cache: DigestCache, choice: 
         judges = tuple(judge for judge in judges if not is_paid(models[judge.id].price))
     ledger = balance(read_ledger(project.eval(evaluation.ref).judge_ledger))
     # nothing of the runs is read where no judge is declared
-    slots = [slot_evidence(project, slot, cache) for slot in planned.plan.slots] if judges else []
+    slots = [slot_evidence(project, planned, slot, cache) for slot in planned.plan.slots] if judges else []
     found = [_Judge.of(planned, judge, models[judge.id], slots, choice) for judge in judges]
     asks = _numbered(found, choice.limit)
     standings = tuple(_limited(one.standing, asks) for one in found)

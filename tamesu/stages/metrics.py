@@ -35,7 +35,7 @@ def make_tables(project: Project, planned: Planned, cache: DigestCache) -> None:
     """Write the tables of items and runs as CSV and Parquet, their evidence, and report.yml of every run."""
     summary = summarise_eval(project, planned, cache)
     paths = project.eval(planned.evaluation.ref)
-    slots = [slot_evidence(project, slot, cache) for slot in planned.plan.slots]
+    slots = [slot_evidence(project, planned, slot, cache) for slot in planned.plan.slots]
     judges = [judge.id for judge in summary.policy.judges]
     tables = item_table(summary.rows, judges), run_table(summary.rows, slots)
     contents = (*map(table_csv, tables), *map(table_parquet, tables))

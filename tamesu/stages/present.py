@@ -160,7 +160,7 @@ def _eval_study(project: Project, one: CaseEval, planned: Planned, cache: Digest
     evaluation, plan, runs = planned.evaluation, planned.plan, planned.matrix
     paths = project.eval(one.ref)
     summary = summarise_eval(project, planned, cache)
-    slots = [slot_evidence(project, slot, cache) for slot in plan.slots]
+    slots = [slot_evidence(project, planned, slot, cache) for slot in plan.slots]
     gallery = _gallery(project, planned, summary.rows, cache)
     numbers, pictures = _pictures(gallery)
     outputs = shown_outputs(project, slots, numbers)

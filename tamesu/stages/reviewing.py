@@ -34,7 +34,7 @@ class Reviewable:
 def read_reviewable(project: Project, name: str, cache: DigestCache, shelf: Shelf | None = None) -> Reviewable:
     """Return an eval as its evidence stands. Raises UnknownName, InvalidDocument, EvidenceError."""
     planned = plan_eval(project, project.find_ref(name), Grouping.BATCHED, Retries.BOUNDED, cache, shelf)
-    slots = [slot_evidence(project, slot, cache) for slot in planned.plan.slots]
+    slots = [slot_evidence(project, planned, slot, cache) for slot in planned.plan.slots]
     return Reviewable(
         planned,
         build_rows(slots, planned.evaluation.policy),

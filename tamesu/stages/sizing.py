@@ -15,6 +15,7 @@ def size_eval(project: Project, planned: Planned, cache: DigestCache) -> Sizing:
     """Return the sizing of an eval; only runs with results are read."""
     slots = planned.plan.slots
     results = [(slot, slot_results(project, slot, cache)) for slot in slots]
-    evidence = [SlotEvidence(slot.spec, slot.state, found) for slot, found in results if found]
+    expects = planned.matrix.expects
+    evidence = [SlotEvidence(slot.spec, slot.state, found, expects=expects) for slot, found in results if found]
     rows = build_rows(evidence, planned.evaluation.policy)
     return size(planned.evaluation, slots, rows, planned.records)

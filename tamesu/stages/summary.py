@@ -24,7 +24,7 @@ from tamesu.edge.store.parsed import read_results
 from tamesu.edge.store.paths import Project
 from tamesu.stages.plan import Planned
 
-VIEWS_VERSION = 6  # raised when the same evidence yields other views
+VIEWS_VERSION = 7  # raised when the same evidence yields other views
 
 
 def evidence_digest(project: Project, planned: Planned, cache: DigestCache) -> str:
@@ -74,15 +74,15 @@ def slot_results(project: Project, slot: Slot, cache: DigestCache) -> dict[str, 
     return read_results(project, run, cache)
 
 
-def slot_evidence(project: Project, slot: Slot, cache: DigestCache) -> SlotEvidence:
+def slot_evidence(project: Project, planned: Planned, slot: Slot, cache: DigestCache) -> SlotEvidence:
     """Return the results of a slot and what was said of them. Raises EvidenceError for a record that is not one."""
     judged = read_judged(project, project.eval(slot.spec.ref).run(slot.spec.run_id), cache)
-    return SlotEvidence(slot.spec, slot.state, slot_results(project, slot, cache), judged)
+    return SlotEvidence(slot.spec, slot.state, slot_results(project, slot, cache), judged, planned.matrix.expects)
 
 
 def eval_rows(project: Project, planned: Planned, cache: DigestCache) -> tuple[ItemRow, ...]:
     """Return the rows of all planned items. Raises EvidenceError for a record that is not one."""
-    slots = [slot_evidence(project, slot, cache) for slot in planned.plan.slots]
+    slots = [slot_evidence(project, planned, slot, cache) for slot in planned.plan.slots]
     return build_rows(slots, planned.evaluation.policy)
 
 
@@ -113,7 +113,7 @@ def eval_standing(project: Project, planned: Planned, rows: Iterable[ItemRow], c
 def summarise_eval(project: Project, planned: Planned, cache: DigestCache) -> EvalSummary:
     """Return the summary of an eval as it stands on disk now."""
     evaluation, plan = planned.evaluation, planned.plan
-    slots = [slot_evidence(project, slot, cache) for slot in plan.slots]
+    slots = [slot_evidence(project, planned, slot, cache) for slot in plan.slots]
     rows = build_rows(slots, evaluation.policy)
     return summarise(
         evaluation,

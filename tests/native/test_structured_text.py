@@ -101,6 +101,19 @@ def test_a_reply_that_failed_is_asked_again_up_to_the_bound(tmp_path: Path) -> N
     assert sum(call["item"] == "double-charge" for call in project.calls()) == 2
 
 
+def test_a_call_that_failed_is_not_counted_in_a_field_that_its_item_does_not_expect(tmp_path: Path) -> None:
+    project = tickets(tmp_path / "project", items=2)
+    project.answer("login-loop", {"error": "the line is dead"})
+    project.edit(ITEMS, '"technical", "urgency": "high"', '"technical"')
+    project.edit(EXPERIMENT / "schemas/ticket.json", '    "urgency",\n    "money"\n', '    "money"\n')
+    project.edit(EVAL / "eval.yml", "  retries: 0\n", "  retries: 0\n  max_attempts: 1\n")
+    project.tamesu("run")
+    assert project.states() == {"failed": 2}
+    board = (project.eval / "leaderboard.md").read_text()
+    assert "| queue_accuracy | urgency_accuracy | money.refund_asked_accuracy |" in board
+    assert board.count("| 0.500 \\[0.095, 0.905\\] (n=2) | 1.000 (n=1) | 0.500 \\[0.095, 0.905\\] (n=2) |") == 2
+
+
 def test_answers_of_a_dead_process_are_counted_and_not_asked_again(tmp_path: Path) -> None:
     project = tickets(tmp_path / "project", items=2)
     assert project.tamesu("run").code == 0

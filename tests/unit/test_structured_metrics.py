@@ -12,11 +12,12 @@ from tamesu.base.model.evidence import ItemResult, ScoreRecord
 from tamesu.base.model.manifest import OutputSchema, Policy
 from tamesu.base.model.plan import RunSpec
 from tamesu.core.checks.built_in import built_in_scores
-from tamesu.core.checks.fields import schema_fields
-from tamesu.core.metrics import find_metric, measure
+from tamesu.core.checks.fields import expected_paths, schema_fields
+from tamesu.core.metrics import find_metric, measure, metric_sample
 from tamesu.core.metrics.structured import Confusion, confusion
 from tamesu.core.report.evaluation import evaluation_markdown
 from tamesu.core.rows import ItemRow, SlotEvidence, build_rows
+from tamesu.core.stats import Observation
 from tests.factories import POLICY, make_failure, make_result, make_slot, make_spec, make_summary
 
 SCHEMA = OutputSchema(
@@ -77,6 +78,41 @@ def test_a_field_that_items_expect_nothing_of_says_how_many() -> None:
     note = measure(rows(), POLICY, "note_accuracy").note
     assert "1 of 2 judged, 1 failed" in note
     assert "3 items expect nothing there, not counted" in note
+
+
+PLANNED = expected_paths(schema_fields(SCHEMA), EXPECTED)
+
+
+def test_failed_and_owed_items_that_expect_nothing_in_a_field_are_not_counted_there() -> None:
+    known = build_rows([replace(slot(), expects=PLANNED)], POLICY)
+    assert metric_sample(known, POLICY, "note_accuracy").observations == (Observation("right", 1.0),)
+    found = measure(known, POLICY, "note_accuracy")
+    assert (found.value, found.n) == (1.0, 1)
+    assert "1 of 1 judged; 4 items expect nothing there, not counted" in found.note
+    unanswered = build_rows([make_slot(slot().spec, [])], POLICY)
+    owed = [replace(row, expects=PLANNED[row.item]) for row in unanswered]
+    assert metric_sample(owed, POLICY, "note_accuracy").observations == (Observation("right", 0.0),)
+
+
+def test_failed_items_that_expect_something_in_a_field_are_wrong_there() -> None:
+    expects = expected_paths(schema_fields(SCHEMA), {**EXPECTED, "failed": {"queue": "billing", "note": None}})
+    found = measure(build_rows([replace(slot(), expects=expects)], POLICY), POLICY, "note_accuracy")
+    assert (found.value, found.n) == (0.5, 2)
+    assert "1 of 2 judged, 1 failed" in found.note
+
+
+def test_a_field_that_no_planned_item_expects_has_no_value() -> None:
+    only_failed = make_slot(slot().spec, [make_failure(slot().spec, "failed")])
+    known = build_rows([replace(only_failed, expects=dict.fromkeys(EXPECTED, frozenset({"queue"})))], POLICY)
+    found = measure(known, POLICY, "note_accuracy")
+    assert (found.value, found.n) == (None, 0)
+    assert "5 items expect nothing there, not counted; nothing to average" in found.note
+
+
+def test_items_that_expect_the_same_fields_share_one_set_of_them() -> None:
+    assert PLANNED["right"] == {"queue", "note"}
+    assert PLANNED["wrong"] == {"queue"}
+    assert PLANNED["wrong"] is PLANNED["prose"]
 
 
 def test_fewer_invalid_outputs_are_better() -> None:

@@ -69,6 +69,16 @@ def field_matches(fields: tuple[Field, ...], expected: Json, actual: Json) -> tu
     return tuple(matches)
 
 
+def expected_paths(fields: tuple[Field, ...], expected: Mapping[str, Json]) -> dict[str, frozenset[str]]:
+    """Return by item ID the paths at which an item expects something; equal sets of paths are one object."""
+    shared: dict[frozenset[str], frozenset[str]] = {}
+    found = {}
+    for item, wanted in expected.items():
+        paths = frozenset(field.path for field in fields if at_path(wanted, field.path).there)
+        found[item] = shared.setdefault(paths, paths)
+    return found
+
+
 def same(one: Json, other: Json) -> bool:
     """Return whether two JSON values are equal as JSON: 1 is 1.0, and true is not 1."""
     if isinstance(one, bool) or isinstance(other, bool):

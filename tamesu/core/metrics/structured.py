@@ -31,12 +31,19 @@ def _invalid(row: ItemRow) -> bool:
 
 def _field(rows: Sequence[ItemRow], _policy: Policy, path: str) -> Sample:
     """Items of which nothing is expected at the path are not counted; failed and owed ones are, as wrong."""
-    silent = {row.item for row in rows if row.state == "complete" and row.measure(f"{FIELD}{path}") is None}
+    silent = {row.item for row in rows if _expects_nothing(row, path)}
     counted = [row for row in rows if row.item not in silent]
     values = tuple(Observation(row.item, _value(row, path)) for row in counted)
     judged = sum(row.measure(f"{FIELD}{path}") is not None for row in counted)
     notes = (count_note(counted, judged, "judged"),)
     return Sample(values, (*notes, f"{len(silent)} items expect nothing there, not counted") if silent else notes)
+
+
+def _expects_nothing(row: ItemRow, path: str) -> bool:
+    """Where the dataset is not known, an answer that was not compared there is all that says so."""
+    if row.expects is not None:
+        return path not in row.expects
+    return row.state == "complete" and row.measure(f"{FIELD}{path}") is None
 
 
 def _value(row: ItemRow, path: str) -> float:
