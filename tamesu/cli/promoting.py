@@ -68,7 +68,7 @@ def _tell(done: Promoted, folder: str) -> None:
     if done.ending is Ending.DRY_RUN:
         say("next: the same without --dry-run")
     else:
-        say(f"next: an eval may ask it: `tamesu new eval EXPERIMENT/NAME --dataset {done.folder.name}`")
+        say(f"next: an eval of this case asks it with `dataset: ../../../../datasets/{done.folder.name}/dataset.yml`")
 
 
 def _remarks(record: PromotionRecord) -> list[str]:

@@ -80,7 +80,7 @@ def test_every_accepted_picture_becomes_an_item_with_its_provenance(images: Prod
     assert done.out.splitlines() == [
         f"{NAME}: 6 pictures of 2 runs promoted: {V2.as_posix()} (selection none)",
         "  recorded: 6 of 6 pictures are replayed recordings, not what a live model returned",
-        "next: an eval may ask it: `tamesu new eval EXPERIMENT/NAME --dataset products-v2`",
+        "next: an eval of this case asks it with `dataset: ../../../../datasets/products-v2/dataset.yml`",
     ]
     record = promotion(images)
     assert list(Draft202012Validator(SCHEMA).iter_errors(record)) == []
