@@ -10,6 +10,7 @@ from tamesu.base.model.judging import JudgePlan, JudgeStanding
 from tamesu.base.model.manifest import Eval
 from tamesu.base.model.plan import EvalPlan, FoundRun, RunSpec, Slot
 from tamesu.base.model.sizing import Sizing
+from tamesu.core.freeze import shown_pictures
 from tamesu.core.matrix import Matrix
 from tamesu.core.parameters import split_parameters
 from tamesu.core.routes import protocol_of
@@ -126,6 +127,10 @@ def _first_items(evaluation: Eval, matrix: Matrix) -> Iterator[Json]:
                 "arm": arm.id,
                 "item": samples[0].item,
                 "messages": [{"role": message.role, "content": message.content} for message in samples[0].messages],
+                "files": [
+                    {"path": file.path, "sha256": file.sha256}
+                    for file in shown_pictures(evaluation.dataset, arm, samples[0])
+                ],
                 "calls": [_call(spec) for spec in matrix.runs if spec.arm == arm.id and spec.repetition == 1],
             }
 

@@ -10,6 +10,7 @@ from tamesu.base.model.sizing import Forecast, Pace, Precision, Sizing
 from tamesu.cli.session import say
 from tamesu.cli.tables import show_table
 from tamesu.core.aftermath import describe
+from tamesu.core.freeze import shown_pictures
 from tamesu.core.ledger import unpriced_words
 from tamesu.core.pace import KNOWN_SPREAD
 from tamesu.stages.plan import Planned
@@ -207,6 +208,8 @@ def _first_items(planned: Planned, full_prompts: str) -> Iterator[str]:
                 shown = lines if full_prompts == arm.id else list(_shortened(lines, arm.id))
                 for number, line in enumerate(shown):
                     yield f"  {message.role if number == 0 else '':<6} | {line}".rstrip()
+            for file in shown_pictures(planned.evaluation.dataset, arm, sample):
+                yield f"  {'file':<6} | {file.path} (sha256 {file.sha256[:12]})"
 
 
 def _shortened(lines: Sequence[str], arm: str) -> Iterator[str]:

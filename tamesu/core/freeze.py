@@ -68,6 +68,14 @@ def sent_pictures(item: Item, arm: Arm) -> tuple[FileDigest, ...]:
     return (*(reference.file for reference in arm.references), *item.assets)
 
 
+def shown_pictures(dataset: Dataset, arm: Arm, sample: Sample) -> tuple[FileDigest, ...]:
+    """Return the files that go with a frozen sample's prompt, none where a task hands assets over itself."""
+    if not sample.pictures:
+        return ()
+    item = next(one for one in dataset.items if one.id == sample.item)
+    return sent_pictures(item, arm)
+
+
 def _sample(item: Item, arm: Arm, targets: Targets, sent: Assets) -> Sample:
     assets = tuple(asset.sha256 for asset in item.assets)
     sample = Sample(

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import base64
+import hashlib
 import json
+import re
 from pathlib import Path
 
 import pytest
@@ -100,6 +102,20 @@ def test_references_come_before_assets_and_each_item_has_its_own(done: LiveProje
     own = base64.b64encode(OWN).decode()
     for prompt, pictures in json.loads((done.root / "sent.json").read_text()):
         assert pictures == ([*shared, own] if "item 0002" in prompt else shared)
+
+
+def test_what_goes_with_a_prompt_is_told_before_and_after(done: LiveProject) -> None:
+    (first,) = done.plan()["first_items"]
+    names = [Path(file["path"]).name for file in first["files"]]
+    assert names == [Path(one).name for one in told_files(done)]
+    assert [file["sha256"] for file in first["files"]] == [hashlib.sha256(one).hexdigest() for one in (PRODUCT, SHARED)]
+    page = done.path("build/arithmetic/index.html").read_text()
+    assert all(f"{file['path']} (sha256 {file['sha256'][:12]})" in page for file in first["files"])
+
+
+def told_files(project: LiveProject) -> list[str]:
+    """The files that `tamesu plan` names below the first prompt."""
+    return re.findall(r"^  file   \| (\S+) \(sha256 [0-9a-f]{12}\)$", project.live("plan").out, re.MULTILINE)
 
 
 def test_the_frozen_dataset_names_the_pictures_and_the_wire_log_holds_none(done: LiveProject) -> None:

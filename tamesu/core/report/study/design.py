@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from tamesu.base.canonical import Json
 from tamesu.base.model.manifest import Eval, Rubric
 from tamesu.base.model.plan import Message, RunSpec
+from tamesu.core.freeze import shown_pictures
 from tamesu.core.matrix import Matrix
 from tamesu.core.report.figures import count, usd
 from tamesu.core.report.study.items import excerpt, json_text
@@ -37,7 +38,9 @@ class MatrixRow:
 
 @dataclass(frozen=True, slots=True)
 class ShownMessage:
-    role: str
+    """A message, or the files that go with the last one; `label` says which."""
+
+    label: str
     text: str
     folded: bool
 
@@ -195,9 +198,12 @@ def _prompts(evaluation: Eval, runs: Matrix) -> Iterator[PromptView]:
         samples = runs.datasets[arm.id].samples
         if samples:
             messages = tuple(map(_message, samples[0].messages))
-            yield PromptView(arm.id, arm.description, samples[0].item, messages)
+            files = shown_pictures(evaluation.dataset, arm, samples[0])
+            beside = "\n".join(f"{file.path} (sha256 {file.sha256[:12]})" for file in files)
+            sent = (*messages, ShownMessage("files that go with it", beside, folded=False)) if files else messages
+            yield PromptView(arm.id, arm.description, samples[0].item, sent)
 
 
 def _message(message: Message) -> ShownMessage:
     text = excerpt(message.content, MOST_PROMPT, "the frozen dataset")
-    return ShownMessage(message.role, text, len(text) > _LONG)
+    return ShownMessage(f"{message.role} message", text, len(text) > _LONG)
