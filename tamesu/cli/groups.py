@@ -6,6 +6,8 @@ import difflib
 
 import click
 
+_MOST_LETTERS_MORE = 2
+
 
 class NamedCommands(click.Group):
     """A group in the order it was written, which says what was probably meant."""
@@ -25,13 +27,9 @@ class NamedCommands(click.Group):
         commands = {known: self.get_command(ctx, known) for known in self.list_commands(ctx)}
         shown = [known for known, command in commands.items() if command is not None and not command.hidden]
         near = difflib.get_close_matches(name, shown, n=2, cutoff=0.5)
-        # a second one is told only where it was as probably meant
-        meant = [one for one in near if _likeness(name, one) > 0.8 * _likeness(name, near[0])]
+        # a much shorter or longer one shares letters by chance
+        meant = [one for one in near if one == near[0] or abs(len(one) - len(name)) <= _MOST_LETTERS_MORE]
         return f" Did you mean {' or '.join(meant)}?" if meant else ""
-
-
-def _likeness(name: str, known: str) -> float:
-    return difflib.SequenceMatcher(None, known, name).ratio()
 
 
 class OneOf(click.Choice[str]):

@@ -19,7 +19,7 @@ from types import MappingProxyType
 
 from tamesu import __version__
 from tamesu.base.canonical import digest_bytes
-from tamesu.base.errors import FrameworkFault, NotVisible, RunHeld
+from tamesu.base.errors import EvidenceError, FrameworkFault, NotVisible, RunHeld
 from tamesu.base.model.evidence import AttemptRecord, Fault, LedgerEntry, RunRecord
 from tamesu.base.model.load import LoadSummary
 from tamesu.base.model.manifest import EvalRef
@@ -248,7 +248,7 @@ def adopt(project: Project, engine: Backend, spec: RunSpec) -> tuple[AttemptReco
         settle(project, spec, record)
     adopted = []
     # what run.yml counts on was closed once: its record is lost, and a new one would not say what it said
-    counted = read_record(run.record, RunRecord).attempts if run.record.exists() else {}
+    counted = _counted(run)
     for number in unclosed_attempts(paths, spec.run_id, closed):
         if f"{number:02d}" in counted:
             continue
@@ -256,6 +256,14 @@ def adopt(project: Project, engine: Backend, spec: RunSpec) -> tuple[AttemptReco
         request = make_request(project, spec, number, asked)
         adopted.append(close(project, engine, request, None, survived=False))
     return tuple(adopted)
+
+
+def _counted(run: RunPaths) -> Mapping[str, str]:
+    """Return the attempts that run.yml counts on; a damaged one counts on nothing and is refused elsewhere."""
+    try:
+        return read_record(run.record, RunRecord).attempts if run.record.exists() else {}
+    except EvidenceError:
+        return {}
 
 
 def make_request(

@@ -78,9 +78,8 @@ def ingest_run(project: Project, backend: Backend, spec: RunSpec, extent: Extent
     paths = project.eval(spec.ref)
     run = paths.run(spec.run_id)
     attempts = [record for _, record in read_attempts(run)]
-    previous = _previous(run)
-    _refuse_missing(previous, attempts)
-    known = previous if extent is Extent.NEW else None
+    known = _previous(run) if extent is Extent.NEW else None
+    _refuse_missing(_readable(run), attempts)
     digests = {f"{record.attempt:02d}": file_digest(run.attempt(record.attempt)) for record in attempts}
     due = [r for r in attempts if known is None or known.attempts.get(f"{r.attempt:02d}") is None]
     entries: dict[str, ItemEntry] = {} if known is None else dict(known.items)
@@ -118,6 +117,14 @@ def write_run_record(project: Project, spec: RunSpec, made: RunRecord) -> None:
 
 def _previous(run: RunPaths) -> RunRecord | None:
     return read_record(run.record, RunRecord) if run.record.exists() else None
+
+
+def _readable(run: RunPaths) -> RunRecord | None:
+    """Return run.yml where it can be read; a damaged one is made anew from the logs, and counts on nothing."""
+    try:
+        return _previous(run)
+    except EvidenceError:
+        return None
 
 
 def _refuse_missing(previous: RunRecord | None, attempts: Sequence[AttemptRecord]) -> None:
