@@ -14,6 +14,7 @@ import sys
 from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
 import yaml
 
@@ -126,6 +127,12 @@ class ShapesProject:
 
     def record(self, run_id: str) -> dict[str, object]:
         return yaml.safe_load((self.eval / "runs" / run_id / "run.yml").read_text())
+
+
+def results_by_arm(folder: Path) -> dict[tuple[str, str], dict[str, Any]]:
+    """Return every result of an eval by arm and item."""
+    found = sorted((folder / "runs").glob("*/items/*/result.yml"))
+    return {(path.parents[2].name.split("--")[1], path.parent.name): yaml.safe_load(path.read_text()) for path in found}
 
 
 def fresh(target: Path, items: tuple[str, ...] | None = ITEMS, paid: bool = False) -> ShapesProject:

@@ -248,7 +248,7 @@ def adopt(project: Project, engine: Backend, spec: RunSpec) -> tuple[AttemptReco
         settle(project, spec, record)
     adopted = []
     # what run.yml counts on was closed once: its record is lost, and a new one would not say what it said
-    counted = _counted(run)
+    counted = counted_attempts(run)
     for number in unclosed_attempts(paths, spec.run_id, closed):
         if f"{number:02d}" in counted:
             continue
@@ -258,8 +258,8 @@ def adopt(project: Project, engine: Backend, spec: RunSpec) -> tuple[AttemptReco
     return tuple(adopted)
 
 
-def _counted(run: RunPaths) -> Mapping[str, str]:
-    """Return the attempts that run.yml counts on; a damaged one counts on nothing and is refused elsewhere."""
+def counted_attempts(run: RunPaths) -> Mapping[str, str]:
+    """Return the attempts that run.yml counts on, by number; a damaged one, which is made anew, counts on nothing."""
     try:
         return read_record(run.record, RunRecord).attempts if run.record.exists() else {}
     except EvidenceError:

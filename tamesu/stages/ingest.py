@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import asdict, dataclass, replace
 from enum import StrEnum
 from pathlib import Path
@@ -42,7 +42,7 @@ from tamesu.edge.store.journal import CallEvent, log_event, log_events
 from tamesu.edge.store.paths import Project, RunPaths
 from tamesu.edge.store.records import dump_record, read_record
 from tamesu.edge.store.staging import collect, read_kept, read_staging
-from tamesu.stages.attempts import make_request
+from tamesu.stages.attempts import counted_attempts, make_request
 from tamesu.stages.built_in import checked, expectations
 from tamesu.stages.call_log import tell_calls
 from tamesu.stages.clock import now, seconds_between
@@ -79,7 +79,7 @@ def ingest_run(project: Project, backend: Backend, spec: RunSpec, extent: Extent
     run = paths.run(spec.run_id)
     attempts = [record for _, record in read_attempts(run)]
     known = _previous(run) if extent is Extent.NEW else None
-    _refuse_missing(_readable(run), attempts)
+    _refuse_missing(counted_attempts(run), attempts)
     digests = {f"{record.attempt:02d}": file_digest(run.attempt(record.attempt)) for record in attempts}
     due = [r for r in attempts if known is None or known.attempts.get(f"{r.attempt:02d}") is None]
     entries: dict[str, ItemEntry] = {} if known is None else dict(known.items)
@@ -119,18 +119,10 @@ def _previous(run: RunPaths) -> RunRecord | None:
     return read_record(run.record, RunRecord) if run.record.exists() else None
 
 
-def _readable(run: RunPaths) -> RunRecord | None:
-    """Return run.yml where it can be read; a damaged one is made anew from the logs, and counts on nothing."""
-    try:
-        return _previous(run)
-    except EvidenceError:
-        return None
-
-
-def _refuse_missing(previous: RunRecord | None, attempts: Sequence[AttemptRecord]) -> None:
+def _refuse_missing(counted: Iterable[str], attempts: Sequence[AttemptRecord]) -> None:
     """Raise LogRefused when run.yml counts on an attempt whose record is not here: without it what was paid is owed."""
     here = {f"{record.attempt:02d}" for record in attempts}
-    missing = sorted(set() if previous is None else set(previous.attempts) - here)
+    missing = sorted(set(counted) - here)
     if missing:
         lost = f"attempts/{missing[0]}.yml: is missing and run.yml counts on it"
         raise LogRefused(f"{lost}; restore it from version control")

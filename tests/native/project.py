@@ -10,9 +10,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-import yaml
-
-from tests.projects import ROOT, ShapesProject
+from tests.projects import ROOT, ShapesProject, results_by_arm
 
 EXAMPLE = ROOT / "examples/support-tickets"
 EXPERIMENT = Path("cases/ticket-routing/experiments/definitions")
@@ -31,10 +29,7 @@ class Tickets(ShapesProject):
 
     def results(self) -> dict[tuple[str, str], dict[str, Any]]:
         """Return every result by arm and item."""
-        found = sorted((self.eval / "runs").glob("*/items/*/result.yml"))
-        return {
-            (path.parents[2].name.split("--")[1], path.parent.name): yaml.safe_load(path.read_text()) for path in found
-        }
+        return results_by_arm(self.eval)
 
     def rows(self) -> list[dict[str, str]]:
         with (self.eval / "tables/items.csv").open() as table:

@@ -9,10 +9,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-import yaml
-
 from tests.pictures.drawn import BROKEN, drawn
-from tests.projects import ROOT, ShapesProject
+from tests.projects import ROOT, ShapesProject, results_by_arm
 
 CASE = Path("cases/product-pictures")
 EXPERIMENT = CASE / "experiments/wording"
@@ -57,10 +55,7 @@ class Pictures(ShapesProject):
 
     def results(self) -> dict[tuple[str, str], dict[str, Any]]:
         """Return every result by arm and item."""
-        found = sorted((self.eval / "runs").glob("*/items/*/result.yml"))
-        return {
-            (path.parents[2].name.split("--")[1], path.parent.name): yaml.safe_load(path.read_text()) for path in found
-        }
+        return results_by_arm(self.eval)
 
     def artifacts(self, arm: str, item: str) -> Path:
         return next((self.eval / "runs").glob(f"*--{arm}--*/items/{item}/artifacts"))
