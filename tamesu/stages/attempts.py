@@ -29,7 +29,8 @@ from tamesu.core.attempts import Closing, attempt_state, close_attempt
 from tamesu.core.ledger import open_reservations
 from tamesu.core.roles import models_of
 from tamesu.core.wire import check_wire, unanswered_calls, unanswered_role_calls
-from tamesu.edge.backends.protocol import AttemptRequest, Backend, ClosedLog, LogReading, backend
+from tamesu.edge.backends.chosen import backend
+from tamesu.edge.backends.protocol import AttemptRequest, Backend, ClosedLog, LogReading
 from tamesu.edge.credentials import Access
 from tamesu.edge.store.digests import file_digest
 from tamesu.edge.store.evidence import read_attempts, unclosed_attempts

@@ -29,7 +29,8 @@ from tamesu.core.planning import Retries
 from tamesu.core.roles import models_of
 from tamesu.core.slots import RunEvidence, reopened_slot, slot
 from tamesu.core.speed import speed_remarks
-from tamesu.edge.backends.protocol import AttemptRequest, Backend, backend
+from tamesu.edge.backends.chosen import backend
+from tamesu.edge.backends.protocol import AttemptRequest, Backend
 from tamesu.edge.store.evidence import read_attempts
 from tamesu.edge.store.locks import held
 from tamesu.edge.store.paths import Project, RunPaths

@@ -17,9 +17,10 @@ from tamesu.base.model.plan import RunSpec
 from tamesu.core.judging.models import judge_run
 from tamesu.core.ledger import open_reservations
 from tamesu.core.planning import Grouping, Retries
-from tamesu.edge.backends.protocol import backend
+from tamesu.edge.backends.chosen import backend
 from tamesu.edge.credentials import Access
-from tamesu.edge.providers.calls import Caller, open_caller
+from tamesu.edge.providers.calls import Caller
+from tamesu.edge.providers.opening import open_caller
 from tamesu.edge.providers.recordings import parse_recordings
 from tamesu.edge.providers.replayed import ReplayedCalls
 from tamesu.edge.providers.work import work_off

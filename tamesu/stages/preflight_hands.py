@@ -11,7 +11,8 @@ from tamesu.base.model.plan import RunSpec
 from tamesu.core.preflight.pressure import probe_timeout_seconds
 from tamesu.core.preflight.probing import is_warming
 from tamesu.core.routes import find_route
-from tamesu.edge.backends.protocol import Backend, backend
+from tamesu.edge.backends.chosen import backend
+from tamesu.edge.backends.protocol import Backend
 from tamesu.edge.credentials import read_access
 from tamesu.edge.endpoints.patience import Patience
 from tamesu.edge.store.paths import Project

@@ -13,7 +13,7 @@ from tamesu.base.model.plan import FrozenDataset, RunSpec
 from tamesu.core.rescore import as_started, checked_again, was_checked
 from tamesu.core.slots import record_problem
 from tamesu.core.tasks import OUTPUT, built_in_checks
-from tamesu.edge.backends.protocol import backend
+from tamesu.edge.backends.chosen import backend
 from tamesu.edge.store.digests import DigestCache, file_digest
 from tamesu.edge.store.evidence import read_evidence
 from tamesu.edge.store.files import write_verified

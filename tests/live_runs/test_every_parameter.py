@@ -94,7 +94,7 @@ def _probe_each(root: str, variables: dict[str, str]) -> dict[str, list[str]]:
     """Return what the wire check says of one request for each parameter, in one process."""
     import os
 
-    from tamesu.edge.backends.protocol import backend
+    from tamesu.edge.backends.chosen import backend
     from tamesu.edge.documents.eval_reader import read_eval
     from tamesu.edge.store.paths import Project
     from tamesu.stages.access import read_accesses

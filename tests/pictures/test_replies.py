@@ -33,10 +33,11 @@ def told(root: str, variables: dict[str, str], names: list[str]) -> dict[str, En
     import asyncio
     import os
 
+    from tamesu.edge.backends.chosen import backend
     from tamesu.edge.backends.outputs import answered, outputs_of
-    from tamesu.edge.backends.protocol import backend
     from tamesu.edge.documents.eval_reader import read_eval
-    from tamesu.edge.providers.calls import ImagePart, TextPart, Turn, open_caller
+    from tamesu.edge.providers.calls import ImagePart, TextPart, Turn
+    from tamesu.edge.providers.opening import open_caller
     from tamesu.edge.store.paths import Project
     from tamesu.stages.access import read_accesses
 

@@ -7,7 +7,6 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Protocol
 
-from tamesu.base.errors import UsageError
 from tamesu.base.model.endpoint import ImportFinding, ProbeFinding
 from tamesu.base.model.evidence import Fault, SampleEvidence
 from tamesu.base.model.plan import RunSpec
@@ -101,16 +100,3 @@ class Backend(Protocol):
 
     def check_identity(self, path: Path, request: AttemptRequest) -> None:
         """Raise LogRefused when the log's own fields do not yield the run's identity."""
-
-
-def backend(name: str) -> Backend:
-    """Return the backend of that name; imports it only now, since Inspect takes a second to import."""
-    if name == "inspect":
-        from tamesu.edge.backends.inspect.adapter import InspectBackend
-
-        return InspectBackend()
-    if name == "native":
-        from tamesu.edge.backends.native.adapter import NativeBackend
-
-        return NativeBackend()
-    raise UsageError(f"execution.backend: there is no backend '{name}'; use 'native' or 'inspect'")

@@ -4,13 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from pathlib import Path
 from typing import Literal, Protocol, TypeAlias
 
 from tamesu.base.canonical import Json, digest, digest_bytes
 from tamesu.base.model.evidence import Fault, Usage
-from tamesu.base.model.plan import RunSpec
-from tamesu.edge.credentials import Access
 
 
 @dataclass(frozen=True, slots=True)
@@ -100,13 +97,3 @@ class Caller(Protocol):
 
     async def call(self, name: str, turns: Sequence[Turn]) -> Called:
         """Make one call; `name` says in the wire log what it is for. Whatever goes wrong with it is in the result."""
-
-
-def open_caller(spec: RunSpec, access: Access, wire: Path, session: int, role: str | None) -> Caller:
-    """Return the model of a run for single calls; its requests are appended to `wire` as those of `session`.
-
-    Raises UsageError when the provider's client is not installed. Imports Inspect only now.
-    """
-    from tamesu.edge.providers.calling import InspectCaller
-
-    return InspectCaller(spec, access, wire, session, role)

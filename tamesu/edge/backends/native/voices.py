@@ -9,7 +9,8 @@ from tamesu.base.errors import EvidenceError, UsageError
 from tamesu.base.model.evidence import Fault
 from tamesu.edge.backends.native.questions import Question
 from tamesu.edge.backends.protocol import AttemptRequest
-from tamesu.edge.providers.calls import Called, Caller, open_caller
+from tamesu.edge.providers.calls import Called, Caller
+from tamesu.edge.providers.opening import open_caller
 from tamesu.edge.providers.recordings import Cell, parse_recordings
 from tamesu.edge.providers.replayed import RecordedCall, ReplayedCalls
 
