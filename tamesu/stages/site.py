@@ -7,7 +7,7 @@ import shutil
 import tempfile
 from collections import Counter
 from collections.abc import Iterator, Mapping
-from contextlib import suppress
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -19,16 +19,18 @@ from tamesu.base.errors import EvidenceError, Refused, UsageError, shown
 from tamesu.base.model.evidence import RunRecord
 from tamesu.base.model.package import Publisher, RegistryEntry
 from tamesu.core.packages.inventory import content_digest
-from tamesu.core.report.site import ShownVersion, site_pages
+from tamesu.core.report.site import ShownVersion, site_pages, version_place
 from tamesu.core.report.site_check import page_problems
 from tamesu.core.report.study.case import case_page, pager_script
 from tamesu.edge.packages.extraction import written_files
 from tamesu.edge.packages.registry import PUBLISHERS, Registry, Version, read_entry, read_publisher
+from tamesu.edge.store.digests import file_digest
 from tamesu.edge.store.files import full_disk_named, sync_folder, write_atomic
 from tamesu.edge.store.paths import Project
 from tamesu.edge.store.records import dump_record, read_record
 from tamesu.stages.plan import digest_cache
 from tamesu.stages.present import study_of_case
+from tamesu.stages.site_download import write_download
 
 LISTING = "site.json"
 
@@ -50,20 +52,25 @@ class CheckedSite:
 def build_site(root: Path, output: Path) -> BuiltSite:
     """Write the pages of a registry into a folder that is new, empty, or was a site before.
 
-    Raises InvalidDocument for an entry that does not read, EvidenceError for a payload that is not what its entry
-    says, Refused for a folder that holds something else, UsageError when there is no registry.
+    Each version is there to be downloaded as well. Raises InvalidDocument for an entry that does not read,
+    EvidenceError and InvalidPackage for a payload that is not what its entry says or is unsafe, Refused for a folder
+    that holds something else, UsageError when there is no registry.
     """
     if not root.is_dir():
         raise UsageError(f"{root}: is no folder; name the folder of a registry")
     _check_output(output)
     registry = Registry(root.resolve())
-    versions = [_version(version) for version in registry.versions()]
-    publishers = list(_publishers(registry, {one.entry.package.publisher for one in versions}))
-    pages = dict(site_pages(publishers, versions))
-    problems = tuple(page_problems(pages, [pager_script()]))
-    if problems:
-        raise EvidenceError(f"{output}: is not written, since a page would not pass `tamesu site check`: {problems[0]}")
-    _replace(output, {**pages, LISTING: _listing(pages, [one.entry for one in versions])})
+    with _replacing(output) as new:
+        versions = [_version(version, new) for version in registry.versions()]
+        downloads = {f"{one.place}/{one.download.name}": one.download.sha256 for one in versions}
+        publishers = list(_publishers(registry, {one.entry.package.publisher for one in versions}))
+        pages = dict(site_pages(publishers, versions))
+        for problem in page_problems(pages, [pager_script()], downloads):
+            raise EvidenceError(f"{output}: is not written, since a page would not pass `tamesu site check`: {problem}")
+        digests = {**downloads, **{path: digest_bytes(content) for path, content in pages.items()}}
+        for path, content in {**pages, LISTING: _listing(digests, [one.entry for one in versions])}.items():
+            (new / path).parent.mkdir(parents=True, exist_ok=True)
+            (new / path).write_bytes(content)
     return BuiltSite(len(pages), len(versions))
 
 
@@ -81,15 +88,16 @@ def check_site(folder: Path) -> CheckedSite:
             problems.append(f"{shown(path)}: is missing")
         elif path not in known:
             problems.append(f"{shown(path)}: is no file of the site")
-        elif digest_bytes(found[path]) != known[path]:
+        elif found[path] != known[path]:
             problems.append(f"{shown(path)}: was altered")
-    problems += page_problems(found, [pager_script()])
-    return CheckedSite(sum(path.endswith(".html") for path in found), tuple(problems))
+    pages = {path: (folder / path).read_bytes() for path in found if path.endswith(".html")}
+    problems += page_problems(pages, [pager_script()], found.keys() - pages.keys())
+    return CheckedSite(len(pages), tuple(problems))
 
 
-def _files(folder: Path) -> tuple[dict[str, bytes], list[str]]:
-    """Return the files of a site, and a line for each that is no regular one."""
-    found: dict[str, bytes] = {}
+def _files(folder: Path) -> tuple[dict[str, str], list[str]]:
+    """Return the files of a site by their digests, and a line for each that is no regular one."""
+    found: dict[str, str] = {}
     problems = []
     for place, folders, names in os.walk(folder):
         for path in (Path(place) / name for name in [*names, *folders]):
@@ -97,7 +105,7 @@ def _files(folder: Path) -> tuple[dict[str, bytes], list[str]]:
             if path.is_symlink() or not (path.is_file() or path.is_dir()):
                 problems.append(f"{shown(label)}: is no regular file")
             elif path.is_file() and label != LISTING:
-                found[label] = path.read_bytes()
+                found[label] = file_digest(path)
     return found, problems
 
 
@@ -106,7 +114,8 @@ def _publishers(registry: Registry, needed: set[str]) -> Iterator[Publisher]:
     yield from (read_publisher(registry.publisher(name)) for name in sorted(there | needed))
 
 
-def _version(version: Version) -> ShownVersion:
+def _version(version: Version, site: Path) -> ShownVersion:
+    """Return what a site shows of a version, whose archive is written where its pages will lie."""
     entry = read_entry(version)
     package = entry.package
     try:
@@ -116,12 +125,15 @@ def _version(version: Version) -> ShownVersion:
         raise EvidenceError(f"{error.filename}: {error.strerror}; restore the registry") from None
     if links or content_digest(found) != package.content_digest:
         raise EvidenceError(f"{version.payload}: is not what entry.yml says ({package.label}); restore the registry")
+    place = site / version_place(package)
+    place.mkdir(parents=True)
+    download = write_download(version.payload, found, package, place)
     with tempfile.TemporaryDirectory(prefix="tamesu-site-") as folder:
         project = Project(Path(folder).resolve())
         shutil.copytree(version.payload, project.case(package.name), symlinks=True)
         _pin(project)
         study = study_of_case(project, package.name, digest_cache(project))
-    return ShownVersion(entry, study.title, study.question, case_page(study))
+    return ShownVersion(entry, study.title, study.question, case_page(study), download)
 
 
 def _pin(project: Project) -> None:
@@ -134,7 +146,7 @@ def _pin(project: Project) -> None:
         write_atomic(project.config, dump_record({"inspect_version": versions.most_common(1)[0][0]}))
 
 
-def _listing(pages: Mapping[str, bytes], entries: list[RegistryEntry]) -> bytes:
+def _listing(files: Mapping[str, str], entries: list[RegistryEntry]) -> bytes:
     """Return what a site holds, by content."""
     said = {
         "schema_version": 1,
@@ -147,7 +159,7 @@ def _listing(pages: Mapping[str, bytes], entries: list[RegistryEntry]) -> bytes:
             }
             for one in entries
         ],
-        "files": {path: digest_bytes(content) for path, content in sorted(pages.items())},
+        "files": dict(sorted(files.items())),
     }
     return msgspec.json.format(msgspec.json.encode(said), indent=1) + b"\n"
 
@@ -159,17 +171,21 @@ def _check_output(output: Path) -> None:
         raise Refused(f"{output}: holds something that is no site; name a new folder")
 
 
-def _replace(output: Path, files: Mapping[str, bytes]) -> None:
-    """Write a site beside its folder, then change places, so that there is never half a site."""
+@contextmanager
+def _replacing(output: Path) -> Iterator[Path]:
+    """Yield a new folder beside a site that takes its place at the end, so that there is never half a site."""
     output.parent.mkdir(parents=True, exist_ok=True)
     with full_disk_named(output), tempfile.TemporaryDirectory(prefix=".site-", dir=output.parent) as folder:
         new, old = Path(folder) / "new", Path(folder) / "old"
-        for path, content in files.items():
-            target = new / path
-            target.parent.mkdir(parents=True, exist_ok=True)
-            target.write_bytes(content)
+        new.mkdir()
+        yield new
         os.sync()
         if output.exists():
             output.rename(old)
-        new.rename(output)
+        try:
+            new.rename(output)
+        except OSError:
+            if old.exists():
+                old.rename(output)
+            raise
         sync_folder(output.parent)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gzip
 import json
 import secrets
 from pathlib import Path
@@ -9,8 +10,10 @@ from pathlib import Path
 import pytest
 import yaml
 
+from tamesu.core.packages.inventory import content_digest
 from tamesu.core.report.site_check import page_problems
 from tamesu.core.report.study.case import pager_script
+from tamesu.edge.packages.extraction import written_files
 from tamesu.edge.packages.registry import version_order
 from tests.cli.calling import Caller, one_line
 from tests.cli.lint_cases import write
@@ -145,8 +148,8 @@ def test_versions_are_in_semantic_order() -> None:
 
 def test_a_site_shows_every_version_and_passes_its_own_check(call: Caller, registry: Path, tmp_path: Path) -> None:
     source = published(banked(tmp_path / "source"))
-    published_to(source, call, registry)
-    published_to(source, call, registry, "1.1.0", "report-only")
+    first = published_to(source, call, registry)
+    second = published_to(source, call, registry, "1.1.0", "report-only")
     out = tmp_path / "out"
     for _ in range(2):  # a site may be built over a site
         done = call(source, "site", "build", "--registry", str(registry), "--output", str(out))
@@ -156,7 +159,12 @@ def test_a_site_shows_every_version_and_passes_its_own_check(call: Caller, regis
         "index.html", "acme/index.html", "acme/shapes/index.html", "site.json",
         "acme/shapes/1.0.0/index.html", "acme/shapes/1.0.0/case.html",
         "acme/shapes/1.1.0/index.html", "acme/shapes/1.1.0/case.html",
+        f"acme/shapes/1.0.0/{first.name}", f"acme/shapes/1.1.0/{second.name}",
     }  # fmt: skip
+    for archive in (first, second):  # what is downloaded is what was published
+        assert site[f"acme/shapes/{archive.name[12:17]}/{archive.name}"] == archive.read_bytes()
+    assert f'href="{first.name}"'.encode() in site["acme/shapes/1.0.0/index.html"]
+    assert b"Archive as it was published" not in site["acme/shapes/1.0.0/index.html"]
     assert b"Shape drawing" in site["index.html"] and b"acme/shapes 1.1.0, 2 versions" in site["index.html"]
     listed = json.loads(site["site.json"])
     digest = listed["packages"][0]["content_digest"]
@@ -177,6 +185,8 @@ def _damaged(call: Caller, project: ShapesProject, out: Path) -> None:
     page.write_bytes(whole.replace(b"</main>", b'<img src="https://example.org/a.png" alt=""></main>'))
     (out / "more.html").symlink_to(page)
     (out / "acme/shapes/1.0.0/case.html").unlink()
+    with (out / "acme/shapes/1.0.0/acme-shapes-1.0.0.tamesu.tar.gz").open("ab") as archive:
+        archive.write(b"more")
     done = call(project, "site", "check", str(out))
     assert done.code == 1
     for line in (
@@ -184,6 +194,7 @@ def _damaged(call: Caller, project: ShapesProject, out: Path) -> None:
         "acme/index.html: loads https://example.org/a.png by <img src>",
         "more.html: is no regular file",
         "acme/shapes/1.0.0/case.html: is missing",
+        "acme/shapes/1.0.0/acme-shapes-1.0.0.tamesu.tar.gz: was altered",
         "acme/shapes/1.0.0/index.html: links to case.html, which is not there",
     ):
         assert line in done.out.splitlines()
@@ -199,7 +210,8 @@ def test_a_site_is_escaped_whatever_a_package_says(call: Caller, registry: Path,
     done = call(case, "site", "build", "--registry", str(registry), "--output", str(tmp_path / "out"))
     assert done.code == 0, done.err
     assert call(case, "site", "check", str(tmp_path / "out")).code == 0
-    assert b"<script>alert" not in b"".join(content(tmp_path / "out").values())
+    pages = [page for path, page in content(tmp_path / "out").items() if path.endswith(".html")]
+    assert len(pages) == 5 and b"<script>alert" not in b"".join(pages)
 
 
 def test_a_site_is_built_from_payloads_that_verify_into_a_folder_of_its_own(
@@ -215,6 +227,40 @@ def test_a_site_is_built_from_payloads_that_verify_into_a_folder_of_its_own(
     (registry / ENTRY.parent / "payload/README.md").write_text("altered")
     assert "is not what entry.yml says (acme/shapes 1.0.0)" in one_line(call(case, *build, str(tmp_path / "out")), 1)
     assert not (tmp_path / "out").exists()
+
+
+def test_a_package_that_was_published_compressed_is_offered_with_the_same_content(
+    case: ShapesProject, call: Caller, registry: Path, tmp_path: Path
+) -> None:
+    assert call(case, "pack", "shape-drawing").code == 0
+    archive = case.path(ARCHIVE)
+    archive.write_bytes(gzip.compress(gzip.decompress(archive.read_bytes())))
+    registry.mkdir()
+    assert call(case, "publish", ARCHIVE.as_posix(), "--registry", str(registry)).code == 0
+    out = tmp_path / "out"
+    assert call(case, "site", "build", "--registry", str(registry), "--output", str(out)).code == 0
+    assert "Archive as it was published" in (out / "acme/shapes/1.0.0/index.html").read_text()
+    offered = call(case, "verify", str(out / "acme/shapes/1.0.0" / archive.name))
+    assert offered.code == 0
+    assert offered.out == call(case, "verify", ARCHIVE.as_posix()).out
+
+
+def test_a_registry_that_holds_what_nobody_could_unpack_gives_no_site(
+    case: ShapesProject, call: Caller, registry: Path, tmp_path: Path
+) -> None:
+    published_to(case, call, registry)
+    entry, payload = registry / ENTRY, registry / ENTRY.parent / "payload"
+    (payload / ".untrusted-origin").write_text("")
+    found = written_files(payload)
+    said = yaml.safe_load(entry.read_text())
+    said["package"] |= {
+        "content_digest": content_digest(found), "files": len(found), "bytes": sum(file.size for file in found),
+    }  # fmt: skip
+    entry.write_text(yaml.safe_dump(said))
+    out = tmp_path / "out"
+    line = one_line(call(case, "site", "build", "--registry", str(registry), "--output", str(out)), 1)
+    assert line.startswith("acme-shapes-1.0.0.tamesu.tar.gz: ") and ".untrusted-origin" in line
+    assert sorted(path.name for path in tmp_path.iterdir() if "site" in path.name or path == out) == []
 
 
 GOOD = (

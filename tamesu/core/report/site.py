@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 
-from tamesu.base.model.package import ForkOrigin, Publisher, RegistryEntry
+from tamesu.base.model.package import ForkOrigin, PackageRecord, Publisher, RegistryEntry
 from tamesu.core.report.page import environment
 
 POLICY = "default-src 'none'; style-src 'unsafe-inline'; img-src data:; base-uri 'none'; form-action 'none'"
@@ -14,19 +14,28 @@ CASE = "case.html"
 
 
 @dataclass(frozen=True, slots=True)
+class Download:
+    """The archive of a version beside its page: the name of the file, its SHA-256, and its size in bytes."""
+
+    name: str
+    sha256: str
+    size: int
+
+
+@dataclass(frozen=True, slots=True)
 class ShownVersion:
-    """One published version: its entry, what its case is called and asks, and the page of the case."""
+    """One published version: its entry, what its case is called and asks, the page of the case, and its archive."""
 
     entry: RegistryEntry
     title: str
     question: str
     case_page: str
+    download: Download
 
     @property
     def place(self) -> str:
         """The folder of its pages."""
-        package = self.entry.package
-        return f"{package.publisher}/{package.name}/{package.version}"
+        return version_place(self.entry.package)
 
 
 @dataclass(frozen=True, slots=True)
@@ -44,6 +53,11 @@ class ShownPackage:
     @property
     def place(self) -> str:
         return f"{self.publisher}/{self.name}"
+
+
+def version_place(package: PackageRecord) -> str:
+    """Return the folder of the pages of a version, relative to the site."""
+    return f"{package.publisher}/{package.name}/{package.version}"
 
 
 def site_pages(publishers: Sequence[Publisher], versions: Sequence[ShownVersion]) -> Iterator[tuple[str, bytes]]:

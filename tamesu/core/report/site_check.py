@@ -90,11 +90,15 @@ class _Page(HTMLParser):
                 self.problems.append(f"loads {shown(value)} by <{tag} {shown(name)}>")
 
 
-def page_problems(pages: Mapping[str, bytes], scripts: Collection[str]) -> Iterator[str]:
-    """Yield a line for everything that is wrong with the HTML pages of a site, by their paths in it."""
-    read = {path: _read(content, scripts) for path, content in sorted(pages.items()) if path.endswith(".html")}
+def page_problems(pages: Mapping[str, bytes], scripts: Collection[str], others: Collection[str] = ()) -> Iterator[str]:
+    """Yield a line for everything that is wrong with the HTML pages of a site, by their paths in it.
+
+    `others` are the paths of its files that are no pages; a page may link to them.
+    """
+    read = {path: _read(content, scripts) for path, content in sorted(pages.items())}
+    files = read.keys() | set(others)
     for path, page in read.items():
-        found = [*page.problems, *_missing(page), *_dangling(path, page, pages, read)]
+        found = [*page.problems, *_missing(page), *_dangling(path, page, files, read)]
         yield from (f"{shown(path)}: {problem}" for problem in dict.fromkeys(found))
 
 
@@ -122,7 +126,7 @@ def _missing(page: _Page) -> Iterator[str]:
             yield f"has the ID {shown(name)} {count} times"
 
 
-def _dangling(path: str, page: _Page, files: Mapping[str, bytes], pages: Mapping[str, _Page]) -> Iterator[str]:
+def _dangling(path: str, page: _Page, files: Collection[str], pages: Mapping[str, _Page]) -> Iterator[str]:
     for link in page.links:
         parts = urlsplit(link)
         if parts.scheme.lower() in _LINKS and (parts.netloc or parts.scheme.lower() == "mailto"):
