@@ -49,7 +49,8 @@ def _end(attempts: Sequence[AttemptRecord]) -> str:
     if last.state == "died" and last.error is not None and last.adopted is None:
         return f"attempt {last.attempt} broke off ({last.error.type}: {last.error.message}), "
     times = {"started": _short(last.started), "ended": _short(last.ended)}
-    return f"{_ENDS[last.state].format(number=last.attempt, **times)}, "
+    why = f" ({last.error.type}: {last.error.message})" if last.state == "faulted" and last.error is not None else ""
+    return f"{_ENDS[last.state].format(number=last.attempt, **times)}{why}, "
 
 
 def _short(time: str) -> str:

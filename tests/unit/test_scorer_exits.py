@@ -44,3 +44,10 @@ def test_a_run_that_broke_off_in_a_living_process_says_why() -> None:
     killed = aftermath(SlotState.PARTIAL, None, False, [replace(died, adopted="process 1 on host")], ["b"], 2)
     assert killed is not None
     assert killed.startswith("its process was killed (attempt 1, begun at ")
+
+
+def test_an_attempt_that_asked_nothing_says_why() -> None:
+    faulted = replace(attempt(1), state="faulted", error=Fault("ValueError", "no such model"))
+    said = aftermath(SlotState.PARTIAL, None, False, [faulted], ["a", "b"], 2)
+    assert said is not None
+    assert " before anything was asked (ValueError: no such model), 0 of 2 items done" in said
