@@ -9,6 +9,7 @@ from pathlib import Path
 from inspect_ai.log import RecoveryNotAvailable, read_eval_log, recover_eval_log
 
 from tamesu.base.model.evidence import Fault
+from tamesu.edge.backends.inspect.log_bounds import check_header
 from tamesu.edge.backends.protocol import AttemptRequest, ClosedLog
 from tamesu.edge.store.files import sync_folder
 
@@ -26,6 +27,7 @@ def close_log(request: AttemptRequest) -> ClosedLog:
         return ClosedLog(None, None, in_flight_known=True)
     source = logs[0]
     try:
+        check_header(source)
         status = read_eval_log(str(source), header_only=True).status
     except Exception as error:
         return _moved(source, target, Fault("CorruptLog", f"the log cannot be read: {error}"))
@@ -67,6 +69,7 @@ def _described(target: Path) -> ClosedLog:
     if not zipfile.is_zipfile(target):
         return ClosedLog(target, None, False, Fault("CorruptLog", "the log is no readable .eval file"))
     try:
+        check_header(target)
         status = read_eval_log(str(target), header_only=True).status
     except Exception as error:
         return ClosedLog(target, None, False, Fault("CorruptLog", f"the log cannot be read: {error}"))

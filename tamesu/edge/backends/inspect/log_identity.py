@@ -7,6 +7,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
+from zipfile import BadZipFile
 
 from inspect_ai.log import EvalSpec, read_eval_log
 from inspect_ai.model import GenerateConfig, ModelConfig
@@ -21,6 +22,7 @@ from tamesu.core.roles import as_run
 from tamesu.core.routes import find_route, provider_of_uri
 from tamesu.core.task_parameters import task_parameters
 from tamesu.core.tasks import runs_built_in_task
+from tamesu.edge.backends.inspect.log_bounds import check_header
 from tamesu.edge.backends.protocol import AttemptRequest
 from tamesu.edge.providers.settings import METADATA_KEY, generate_config
 from tamesu.edge.store.digests import file_digest
@@ -31,6 +33,10 @@ _LIMITS = ("cost_limit", "time_limit", "token_limit", "turn_limit", "working_lim
 def check_identity(path: Path, request: AttemptRequest) -> None:
     """Raise LogRefused unless the log's own fields yield the generation digest of its run."""
     spec = request.spec
+    try:
+        check_header(path)
+    except (ValueError, BadZipFile) as error:
+        raise LogRefused(f"{path}: {error}; no log of Inspect is like that") from None
     header = read_eval_log(str(path), header_only=True).eval
     claims = _claims(header, path)
     problem = _disagreement(header, claims, request)

@@ -15,6 +15,7 @@ from inspect_ai._util.constants import NO_CONTENT as INSPECT_NO_CONTENT
 from inspect_ai.event import ApprovalEvent, ModelEvent
 from inspect_ai.log import (
     EvalSample,
+    EvalSampleSummary,
     read_eval_log,
     read_eval_log_sample_summaries,
     read_eval_log_samples_by_id,
@@ -27,13 +28,18 @@ from tamesu.base.model.evidence import Fault, ModelShare, SampleEvidence, Sample
 from tamesu.base.model.wire import NO_CONTENT, REFUSED, ModelCalls
 from tamesu.core.pricing import samples_at_once
 from tamesu.core.usage import total_usage
+from tamesu.edge.backends.inspect.log_bounds import (
+    MOST_SAMPLE_BYTES,
+    check_header,
+    in_pieces,
+    is_too_large,
+    sample_member,
+    sample_sizes,
+)
 from tamesu.edge.backends.protocol import LogReading
 from tamesu.edge.providers.reply_content import UNSTATED_TOOL, lacks_tool_tokens
 from tamesu.edge.providers.usage import model_usage
 
-# Each piece parses the log's whole table of contents again; together its samples must fit into memory.
-_LEAST_PIECE, _MOST_PIECE = 100, 1_000
-_PIECE_BYTES = 2 * 1024 * 1024  # as they lie in the log, compressed
 _WORDS = frozenset({"yes", "no", "true", "false"})
 _LETTERS = frozenset({CORRECT, INCORRECT, PARTIAL, NOANSWER})
 _EXHAUSTED = re.compile(r"RetryError\(<Future at 0x[0-9a-f]+ state=finished raised (\w+)>\)")
@@ -42,20 +48,29 @@ _to_float = value_to_float()
 
 
 def read_log(path: Path) -> LogReading:
-    """Return the evidence in a log, a hundred samples in memory at a time.
+    """Return the evidence in a log, of which only some samples are in memory at a time.
 
-    Every entry of the log is returned, repeated ones too; the caller decides what they mean.
+    Every entry of the log is returned, repeated ones too; the caller decides what they mean. A sample that is too
+    large to be read has failed, and keeps no other from being read.
     Raises FrameworkFault for a file that is no readable log.
     """
     calls: list[tuple[float, float]] = []
     runs: list[tuple[float, float]] = []
     try:
+        check_header(path)
+        sizes = sample_sizes(path)
         header = read_eval_log(str(path), header_only=True)
         summaries = read_eval_log_sample_summaries(str(path))
         keys = [(summary.id, summary.epoch) for summary in summaries]
         unique = list(dict.fromkeys(keys))
         counts = _CallCounts(header.eval.model, _role_models(header.eval.model_roles or {}))
-        read = {(sample.id, sample.epoch): _evidence(sample, calls, runs, counts) for sample in _samples(path, unique)}
+        held = [key for key in unique if not is_too_large(sizes.get(sample_member(*key), 0))]
+        read = {
+            (sample.id, sample.epoch): _evidence(sample, calls, runs, counts) for sample in _samples(path, held, sizes)
+        }
+        for summary in summaries:
+            if (summary.id, summary.epoch) not in held:
+                read[summary.id, summary.epoch] = _too_large(summary)
     except Exception as error:
         line = " ".join(str(error).split())[:200]
         raise FrameworkFault(f"{path}: the log cannot be read ({type(error).__name__}: {line})") from None
@@ -94,11 +109,26 @@ class _CallCounts:
                 (self.answered if declared is None else self.roles[declared])[item] += 1
 
 
-def _samples(path: Path, keys: list[tuple[str | int, int]]) -> Iterator[EvalSample]:
-    average = 1 + path.stat().st_size // max(1, len(keys))
-    piece = min(_MOST_PIECE, max(_LEAST_PIECE, _PIECE_BYTES // average))
-    for start in range(0, len(keys), piece):
-        yield from read_eval_log_samples_by_id(str(path), keys[start : start + piece])
+def _samples(path: Path, keys: list[tuple[str | int, int]], sizes: Mapping[str, int]) -> Iterator[EvalSample]:
+    for piece in in_pieces(keys, [sizes.get(sample_member(*key), 0) for key in keys]):
+        yield from read_eval_log_samples_by_id(str(path), piece)
+
+
+def _too_large(summary: EvalSampleSummary) -> SampleEvidence:
+    """What a summary tells of a sample that is not read itself."""
+    usage = [model_usage(name, used) for name, used in summary.model_usage.items()]
+    return SampleEvidence(
+        item=str(summary.id),
+        scores=(),
+        error=Fault("SampleTooLarge", f"the log holds more than {MOST_SAMPLE_BYTES:,} bytes of it, too much to read"),
+        usage=total_usage(usage) if usage else None,
+        stop_reason=None,
+        answered=False,
+        limit=None,
+        latency_ms=None if summary.working_time is None else round(summary.working_time * 1000),
+        calls_without_usage=int(not usage),
+        shares={name: ModelShare(model_usage(name, used), 0) for name, used in sorted(summary.model_usage.items())},
+    )
 
 
 def _evidence(
