@@ -22,6 +22,7 @@ from tamesu.cli.snakemake import Ended, run_snakemake
 from tamesu.cli.starting import startable
 from tamesu.cli.trusting import trust_option, words
 from tamesu.core.planning import Retries
+from tamesu.core.scope import ALL, Scope
 from tamesu.core.situation import Unpriced
 from tamesu.edge.store.paths import Project
 from tamesu.stages.attempts import left_open, sweep
@@ -45,19 +46,31 @@ _json_option = click.option(
 @_json_option
 @trust_option
 @accept_price_option
+@click.option("--only", multiple=True, metavar="MODEL", help="Work off the runs of this model; several may be named.")
+@click.option("--limit-items", type=click.IntRange(min=1), metavar="N", help="Ask N items of each run, then stop.")
 @click.option("--dry-run", is_flag=True, help="Check everything that `tamesu preflight` checks, then stop.")
 def run(
-    name: str | None, pay_usd: float | None, as_json: bool, trust_code: bool, unpriced: Unpriced, dry_run: bool
+    name: str | None,
+    pay_usd: float | None,
+    as_json: bool,
+    trust_code: bool,
+    unpriced: Unpriced,
+    only: tuple[str, ...],
+    limit_items: int | None,
+    dry_run: bool,
 ) -> None:
     """Work off what is owed, then write tables and reports. Spends up to the budget.
 
-    Shows a live table on a terminal, and lines in a pipe or a file.
+    Shows a live table on a terminal, and lines in a pipe or a file. What --only and --limit-items leave out stays owed.
     """
+    scope = Scope(frozenset(only), limit_items)
+    if dry_run and scope != ALL:
+        raise UsageError("--dry-run: checks all that is owed; leave --only and --limit-items out")
     if dry_run:
         from tamesu.cli.preflighting import check_before_paying
 
         raise SystemExit(check_before_paying(name, as_json=as_json, trust_code=trust_code, unpriced=unpriced))
-    _work_off(_Order(name, _ceiling(pay_usd), Retries.BOUNDED, trust_code, unpriced), as_json)
+    _work_off(_Order(name, _ceiling(pay_usd), Retries.BOUNDED, trust_code, unpriced, scope), as_json)
 
 
 @click.command(short_help="Go on with partial runs; --again asks failures once more.")
@@ -86,6 +99,7 @@ class _Order:
     retries: Retries
     trust_code: bool
     unpriced: Unpriced
+    scope: Scope = ALL
 
 
 def _ceiling(pay_usd: float | None) -> float:
@@ -122,7 +136,8 @@ def _work_off(order: _Order, as_json: bool) -> None:
         if worked.ended.disk_full
         else outcomes(project, [project.find_ref(one.name) for one in plan.evals], worked.runs)
     )
-    incomplete = any(one.incomplete for one in found) or bool(plan.left_out)
+    undone = [slot for one in found for slot in one.planned.plan.incomplete if order.scope.leaves_undone(slot)]
+    incomplete = bool(undone or plan.left_out)
     code = _exit_code(worked.ended, incomplete)
     if as_json:
         say_json(outcome_json(project, found, plan.left_out, code))
@@ -138,7 +153,10 @@ def _worked(
     """Plan and work off the plan. Raises Refused before anything starts when some of it may not."""
 
     def planned() -> WorkflowPlan:
-        return startable(project, refs, order.retries, order.ceiling, order.name, display.say, trusted, order.unpriced)
+        return startable(
+            *(project, refs, order.retries, order.ceiling, order.name, display.say, trusted, order.unpriced),
+            scope=order.scope,
+        )
 
     plan = planned()
     runs = _runs(plan)

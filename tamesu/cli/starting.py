@@ -11,6 +11,7 @@ from tamesu.base.model.trust import TrustedCode
 from tamesu.base.model.workflow import WorkflowPlan
 from tamesu.cli.session import warn
 from tamesu.core.planning import Grouping, Retries
+from tamesu.core.scope import ALL, Scope
 from tamesu.core.situation import Unpriced
 from tamesu.edge.store.paths import Project
 from tamesu.stages.workflow import make_workflow_plan
@@ -25,9 +26,12 @@ def startable(
     say: Callable[[str], None],
     trusted: Sequence[TrustedCode] = (),
     unpriced: Unpriced = Unpriced.REFUSED,
+    scope: Scope = ALL,
 ) -> WorkflowPlan:
     """Return the plan of this invocation. Raises Refused before anything starts when some of it may not."""
-    plan = make_workflow_plan(project, refs, Grouping.BATCHED, retries, ceiling, trusted, unpriced=unpriced)
+    plan = make_workflow_plan(
+        project, refs, Grouping.BATCHED, retries, ceiling, trusted, unpriced=unpriced, scope=scope
+    )
     for line in plan.broken:
         warn(line)
     if plan.broken:

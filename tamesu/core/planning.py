@@ -13,6 +13,7 @@ from tamesu.base.model.plan import EvalPlan, Launch, Slot, SlotState
 from tamesu.core.blockers import blockers
 from tamesu.core.ledger import ledger_problem
 from tamesu.core.matrix import Matrix
+from tamesu.core.scope import ALL, Scope
 from tamesu.core.situation import Situation
 from tamesu.core.slots import NOTHING, reopened_slot, slot
 from tamesu.core.staleness import edits_since, found_run
@@ -32,8 +33,10 @@ class Retries(StrEnum):
     AGAIN = "again"
 
 
-def plan(evaluation: Eval, runs: Matrix, situation: Situation, grouping: Grouping, retries: Retries) -> EvalPlan:
-    """Return what is owed, in launches, with its price and what blocks it."""
+def plan(
+    evaluation: Eval, runs: Matrix, situation: Situation, grouping: Grouping, retries: Retries, scope: Scope = ALL
+) -> EvalPlan:
+    """Return what is owed, in launches of what is in `scope`, with its price and what blocks it."""
     judge = reopened_slot if retries is Retries.AGAIN else slot
     slots = tuple(
         replace(
@@ -42,7 +45,8 @@ def plan(evaluation: Eval, runs: Matrix, situation: Situation, grouping: Groupin
         )
         for spec in runs.runs
     )
-    launches = tuple(_launches(evaluation, slots, grouping))
+    taken = [scope.narrowed(found) for found in slots if scope.takes(found.spec)]
+    launches = tuple(_launches(evaluation, taken, grouping))
     changes = [found.policy_then for found in slots if found.policy_then]
     return EvalPlan(
         ref=evaluation.ref,

@@ -55,7 +55,10 @@ _ENDPOINT_PATIENCE_SECONDS = 86_400.0
 
 @dataclass(frozen=True, slots=True)
 class LaunchOrder:
-    """A launch as the plan froze it: which runs, who pays, whether failures are asked again, the word for code."""
+    """A launch as the plan froze it: which runs, who pays, whether failures are asked again, the word for code.
+
+    `limit_items` are asked of each run at most.
+    """
 
     id: str
     ref: EvalRef
@@ -63,6 +66,7 @@ class LaunchOrder:
     payer: Invocation
     retries: Retries
     trusted: tuple[TrustedCode, ...] = ()
+    limit_items: int | None = None
 
 
 def execute_launch(
@@ -161,7 +165,7 @@ def _attempt(
     adopt(project, engine, spec)
     if _not_ingested(paths.run(spec.run_id)):
         ingest_run(project, engine, spec, Extent.NEW)
-    owed = _pending(project, spec, order.retries)
+    owed = _pending(project, spec, order)
     if not owed.items:
         return None
     images = verified_images(spec, paths.run(spec.run_id).sources)
@@ -212,15 +216,15 @@ class _Owed:
     items: tuple[str, ...]
 
 
-def _pending(project: Project, spec: RunSpec, retries: Retries) -> _Owed:
+def _pending(project: Project, spec: RunSpec, order: LaunchOrder) -> _Owed:
     run = project.eval(spec.ref).run(spec.run_id)
     attempts = tuple(record for _, record in read_attempts(run))
     record = read_record(run.record, RunRecord) if run.record.exists() else None
     known = {} if record is None else dict(record.attempts)
     evidence = RunEvidence(record=record, attempts=attempts, attempt_digests=known)
-    judge = reopened_slot if retries is Retries.AGAIN else slot
+    judge = reopened_slot if order.retries is Retries.AGAIN else slot
     found = judge(spec, evidence)
-    return _Owed(found.next_attempt, found.pending)
+    return _Owed(found.next_attempt, found.pending[: order.limit_items])
 
 
 def ingest_launch(project: Project, order: LaunchOrder) -> None:

@@ -19,4 +19,5 @@ def launch_order(plan: WorkflowPlan, launch: PlannedLaunch) -> LaunchOrder:
         payer=Invocation(plan.invocation, plan.pay_usd, launch.budget_usd),
         retries=Retries.AGAIN if plan.again else Retries.BOUNDED,
         trusted=plan.trusted,
+        limit_items=plan.limit_items,
     )

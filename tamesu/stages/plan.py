@@ -15,6 +15,7 @@ from tamesu.base.model.trust import TrustedCode
 from tamesu.core.ledger import balance, spent_by_run
 from tamesu.core.matrix import Matrix, Setting
 from tamesu.core.planning import Grouping, Retries, plan
+from tamesu.core.scope import ALL, Scope
 from tamesu.core.situation import MissingCredential, Situation, Unpriced
 from tamesu.core.trust import still_untrusted
 from tamesu.edge.credentials import missing_credentials, read_environment
@@ -59,6 +60,7 @@ def plan_eval(
     shelf: Shelf | None = None,
     trusted: Sequence[TrustedCode] = (),
     unpriced: Unpriced = Unpriced.REFUSED,
+    scope: Scope = ALL,
 ) -> Planned:
     """Return what an eval owes; foreign code may run as far as it is `trusted`. Raises InvalidDocument for errors."""
     read = read_eval(project, ref, shelf)
@@ -80,7 +82,7 @@ def plan_eval(
         pinned_inspect=read.setting.inspect_version,
         unpriced=unpriced,
     )
-    made = plan(evaluation, runs, situation, grouping, retries)
+    made = plan(evaluation, runs, situation, grouping, retries, scope)
     return Planned(evaluation, runs, made, read.setting, read.findings, records)
 
 

@@ -10,7 +10,7 @@ from dataclasses import replace
 from pathlib import Path
 
 from tamesu.base.canonical import digest
-from tamesu.base.errors import InvalidDocument
+from tamesu.base.errors import InvalidDocument, UsageError, shown
 from tamesu.base.model.manifest import EvalRef
 from tamesu.base.model.plan import Launch, Slot, SlotState
 from tamesu.base.model.trust import TrustedCode
@@ -24,6 +24,7 @@ from tamesu.base.model.workflow import (
     WorkflowPlan,
 )
 from tamesu.core.planning import Grouping, Retries
+from tamesu.core.scope import ALL, Scope, model_names
 from tamesu.core.situation import Unpriced
 from tamesu.edge.documents.reading import Shelf
 from tamesu.edge.store.digests import DigestCache
@@ -48,19 +49,21 @@ def make_workflow_plan(
     trusted: Sequence[TrustedCode] = (),
     judge_pay_usd: float | None = None,
     unpriced: Unpriced = Unpriced.REFUSED,
+    scope: Scope = ALL,
 ) -> WorkflowPlan:
     """Plan the given evals and set the markers of their derived files.
 
     An eval that does not read is left out and named in `broken`; the others go on. Foreign code may run as far as it
-    is `trusted`. Paid judges are asked up to `judge_pay_usd`.
+    is `trusted`. Paid judges are asked up to `judge_pay_usd`. Raises UsageError for a model in `scope` that none has.
     """
     cache, shelf = digest_cache(project), Shelf()
     planned, broken = [], []
     for ref in refs:
         try:
-            planned.append(plan_eval(project, ref, grouping, retries, cache, shelf, trusted, unpriced))
+            planned.append(plan_eval(project, ref, grouping, retries, cache, shelf, trusted, unpriced, scope))
         except InvalidDocument as error:
             broken.append(str(error))
+    _check_models(scope, planned)
     launches = tuple(_launch(p, launch, pay_usd) for p in planned for launch in p.plan.launches)
     judging = {str(p.evaluation.ref): _judging(project, p, launches, cache, judge_pay_usd) for p in planned}
     _forget_receipts(project, launches, [one for one, _ in judging.values() if one is not None])
@@ -94,7 +97,15 @@ def make_workflow_plan(
         judge_pay_usd=judge_pay_usd,
         cases=cases,
         packages=tuple(package for package in packages if package is not None),
+        limit_items=scope.items,
     )
+
+
+def _check_models(scope: Scope, planned: Sequence[Planned]) -> None:
+    specs = [slot.spec for one in planned for slot in one.plan.slots]
+    for name in sorted(scope.models - {name for spec in specs for name in model_names(spec)}):
+        there = ", ".join(sorted({spec.model for spec in specs}))
+        raise UsageError(f"--only {shown(name)}: no run asks that model; name one of {there}")
 
 
 def _package(

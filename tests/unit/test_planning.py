@@ -15,6 +15,8 @@ from tamesu.base.model.plan import RunSpec, SourceCopy
 from tamesu.base.model.trust import Origin
 from tamesu.core.matrix import Matrix
 from tamesu.core.planning import Grouping, Retries, plan
+from tamesu.core.scope import ALL as EVERYTHING
+from tamesu.core.scope import Scope
 from tamesu.core.situation import MissingCredential, Situation
 from tamesu.core.slots import RunEvidence
 from tests.factories import make_eval, make_spec
@@ -55,11 +57,12 @@ def planned(
     grouping: Grouping = Grouping.BATCHED,
     retries: Retries = Retries.BOUNDED,
     runs: tuple[RunSpec, ...] = RUNS,
+    scope: Scope = EVERYTHING,
     **fields: Any,
 ) -> Any:
     evaluation = make_eval()
     evaluation = replace(evaluation, defaults=replace(evaluation.defaults, budget_usd=100.0))
-    return plan(evaluation, Matrix(runs, {}), situation(found or {}, **fields), grouping, retries)
+    return plan(evaluation, Matrix(runs, {}), situation(found or {}, **fields), grouping, retries, scope)
 
 
 def test_one_job_a_run_or_one_process_an_endpoint() -> None:

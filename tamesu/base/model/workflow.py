@@ -96,7 +96,7 @@ class WorkflowPlan:
 
     `broken` are lines about evals that do not read, `left_out` names evals that may not start while others do.
     `trusted` is the word for foreign code that was given with this invocation. `judge_pay_usd` is the part of `pay_usd`
-    that judges may use; None: only free ones are asked.
+    that judges may use; None: only free ones are asked. Of each run `limit_items` are asked at most; None: all.
     """
 
     invocation: str
@@ -112,6 +112,7 @@ class WorkflowPlan:
     judge_pay_usd: float | None = None
     cases: tuple[PlannedCase, ...] = ()
     packages: tuple[PlannedPackage, ...] = ()
+    limit_items: int | None = None
 
     @property
     def stale(self) -> bool:
