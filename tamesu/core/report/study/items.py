@@ -321,6 +321,6 @@ def _took(row: ItemRow, result: ItemResult | None) -> str:
     parts.append(f"stop: {clean(row.stop_reason)}" if row.stop_reason else f"answer: {row.answer}")
     parts += [f"limit hit: {clean(row.limit)}"] if row.limit else []
     parts += [f"missing: {clean(', '.join(row.missing_artifacts))}"] if row.missing_artifacts else []
-    parts += [f"rejected: {clean(one.path)} ({clean(one.reason)})" for one in result.rejected_artifacts[:3]]
+    parts += [f"rejected: {clean(one.path)} ({clean(one.sizes or one.reason)})" for one in result.rejected_artifacts[:3]]
     parts += [f"{result.rejected_calls} tool calls not approved"] if result.rejected_calls else []
     return " · ".join(parts)
