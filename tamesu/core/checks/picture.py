@@ -76,5 +76,9 @@ def _too_small(check: MechanicalCheck, facts: Mapping[str, Json]) -> str | None:
 def _same_format(wanted: Json, found: Json) -> bool:
     if wanted is None:
         return True
-    names = [_FORMATS.get(str(name).lower(), str(name).lower()) for name in (wanted, found)]
-    return names[0] == names[1]
+    return format_name(str(wanted)) == format_name(str(found))
+
+
+def format_name(name: str) -> str:
+    """Return a format under the name that measuring gives it: `JPG` is `jpeg`."""
+    return _FORMATS.get(name.lower(), name.lower())
