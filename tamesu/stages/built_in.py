@@ -41,5 +41,5 @@ def checked(
 
 
 def _empty(staged: StagedOutput) -> bool:
-    """Whether all that was kept of a reply is no byte, such as a picture without any: whoever executed it, no answer."""
+    """Whether all that was kept of a reply has no byte, such as an empty picture: no answer, whoever executed it."""
     return bool(staged.artifacts) and not staged.rejected and not any(one.size for one in staged.artifacts)

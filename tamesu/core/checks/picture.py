@@ -36,9 +36,18 @@ def picture_scores(
 
 def judged_value(check: MechanicalCheck, metadata: Mapping[str, Json] | None) -> float | None:
     """Return a check's value under the settings of now from what was measured; None when nothing was."""
-    if check.scorer not in PICTURE_CHECKS or not metadata or "width" not in metadata:
+    if not _was_measured(check, metadata):
         return None
-    return 1.0 if _problem(check, metadata) is None else 0.0
+    return 1.0 if judged_problem(check, metadata) is None else 0.0
+
+
+def judged_problem(check: MechanicalCheck, metadata: Mapping[str, Json] | None) -> str | None:
+    """Return why a check fails under the settings of now; None when it passes or nothing was measured."""
+    return _problem(check, metadata) if metadata and _was_measured(check, metadata) else None
+
+
+def _was_measured(check: MechanicalCheck, metadata: Mapping[str, Json] | None) -> bool:
+    return check.scorer in PICTURE_CHECKS and bool(metadata) and "width" in (metadata or {})
 
 
 def _score(check: MechanicalCheck, facts: Mapping[str, Json]) -> SampleScore:

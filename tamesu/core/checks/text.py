@@ -23,9 +23,7 @@ class TextTask:
     schema: OutputSchema | None
 
 
-def text_scores(
-    task: TextTask, expected: Json, reply: str, problem: str | None = None
-) -> tuple[SampleScore, ...]:
+def text_scores(task: TextTask, expected: Json, reply: str, problem: str | None = None) -> tuple[SampleScore, ...]:
     """Return every check of one reply, 1 or 0 each: the three by name, and one per field that the item expects.
 
     Without a schema an expectation in words is compared with the reply as it is, blanks around it left out.

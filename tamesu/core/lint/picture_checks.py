@@ -44,4 +44,3 @@ def _remark(place: Place, wanted: object) -> Iterator[Remark]:
     if format_name(str(wanted)) not in KINDS:
         message = f"'{FORMAT_MATCH}' waits for '{wanted}', and no picture is kept in that format, so nothing can pass"
         yield Remark(place, "check/never-passes", message, f"ask for one of {_KEPT}, or drop the check")
-

@@ -40,9 +40,7 @@ class ReplayedCalls:
         """Return what is recorded; a missing answer and a recorded error are faults."""
         turn = self._turn(wanted)
         if turn is None:
-            return Called(
-                None, None, None, 0, Fault("NotRecorded", no_answer(wanted.item, wanted.number, wanted.cell))
-            )
+            return Called(None, None, None, 0, Fault("NotRecorded", no_answer(wanted.item, wanted.number, wanted.cell)))
         self._count(wanted)
         if turn.latency_seconds > 0:
             await asyncio.sleep(turn.latency_seconds)
