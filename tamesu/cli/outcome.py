@@ -5,19 +5,16 @@ from __future__ import annotations
 from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 
-from rich.box import SIMPLE_HEAD
-from rich.console import Console
-from rich.table import Table
-
 from tamesu.base.model.judging import JudgePlan
 from tamesu.base.model.manifest import EvalRef
 from tamesu.cli.judge_text import owed_lines
 from tamesu.cli.plan_text import found_lines
 from tamesu.cli.review_text import review_lines
 from tamesu.cli.session import say
-from tamesu.core.metrics.definition import MetricValue
+from tamesu.cli.tables import show_table
+from tamesu.core.metrics import CellMetrics
 from tamesu.core.planning import Grouping, Retries
-from tamesu.core.report.figures import figure, with_interval
+from tamesu.core.report.figures import NOT_KNOWN, figure, with_interval
 from tamesu.core.report.summary import EvalSummary
 from tamesu.core.report.text import visible
 from tamesu.edge.store.paths import Project
@@ -25,6 +22,8 @@ from tamesu.stages.judge_plan import plan_judges
 from tamesu.stages.plan import Planned, digest_cache, plan_eval
 from tamesu.stages.summary import summarise_eval
 from tamesu.stages.workflow import slot_line
+
+_LABELS = ("model", "arm")
 
 
 @dataclass(frozen=True, slots=True)
@@ -82,20 +81,20 @@ def show_outcome(found: Sequence[EvalOutcome]) -> None:
 
 
 def _show_table(summary: EvalSummary) -> None:
-    """Print the primary metric with its interval, then the others, narrow enough for 80 columns."""
+    """Print the primary metric with its interval, then the others, as wide as the terminal."""
     policy = summary.policy
     say(f"{summary.ref}: {summary.status}")
-    primary = _table("complete", policy.primary_metric)
-    others = _table(*policy.secondary_metrics)
-    for cell in summary.cells:
-        label = (visible(cell.cell.model), visible(cell.cell.arm))
-        done = f"{cell.complete}/{cell.planned}"
-        primary.add_row(*label, done, _with_interval(cell.value(policy.primary_metric)))
-        others.add_row(*label, *(_short(cell.value(name)) for name in policy.secondary_metrics))
-    console = Console()
-    console.print(primary)
+    names = [(visible(cell.cell.model), visible(cell.cell.arm)) for cell in summary.cells]
+    done = [
+        (*name, f"{cell.complete}/{cell.planned}", _with_interval(cell, policy.primary_metric))
+        for name, cell in zip(names, summary.cells, strict=True)
+    ]
+    _table(("complete", policy.primary_metric), done)
     if policy.secondary_metrics:
-        console.print(others)
+        others = policy.secondary_metrics
+        _table(
+            others, [(*name, *(_short(c, one) for one in others)) for name, c in zip(names, summary.cells, strict=True)]
+        )
     say(summary.leader.sentence)
     if summary.recorded:
         say(summary.recorded)
@@ -105,13 +104,8 @@ def _show_table(summary: EvalSummary) -> None:
         say(summary.policy_changed)
 
 
-def _table(*figures: str) -> Table:
-    table = Table(box=SIMPLE_HEAD, pad_edge=False)
-    table.add_column("model", overflow="fold")
-    table.add_column("arm", overflow="fold")
-    for name in figures:
-        table.add_column(_folded(name), justify="right", overflow="fold")
-    return table
+def _table(figures: Sequence[str], rows: Sequence[Sequence[str]]) -> None:
+    show_table((*_LABELS, *map(_folded, figures)), rows, frozenset(_LABELS), keys=len(_LABELS))
 
 
 def _folded(name: str) -> str:
@@ -121,11 +115,16 @@ def _folded(name: str) -> str:
     return name if len(name) <= 12 or "\n" in name or not joint else f"{head}_\n{tail}"
 
 
-def _short(value: MetricValue) -> str:
-    return "owed" if value.value is None else figure(value.value, value.unit)
+def _short(cell: CellMetrics, metric: str) -> str:
+    value = cell.value(metric)
+    return _lacking(cell) if value.value is None else figure(value.value, value.unit)
 
 
-def _with_interval(value: MetricValue) -> str:
-    if value.value is None:
-        return "owed"
-    return with_interval(value.value, value.interval, value.unit)
+def _with_interval(cell: CellMetrics, metric: str) -> str:
+    value = cell.value(metric)
+    return _lacking(cell) if value.value is None else with_interval(value.value, value.interval, value.unit)
+
+
+def _lacking(cell: CellMetrics) -> str:
+    """Say of a figure that is not here whether it is to come."""
+    return "owed" if cell.owed or cell.again or cell.reviews_owed or cell.disputed else NOT_KNOWN

@@ -31,7 +31,7 @@ def show_plan(planned: Planned, sizing: Sizing, full_prompts: str) -> None:
     say(_size_line(planned))
     for line in _roles(plan):
         say(line)
-    show_table(*_table(plan.slots), words=_WORDS)
+    show_table(*_table(plan.slots), words=_WORDS, keys=2)
     say(_money(plan))
     say(_precision(sizing.precision))
     for forecast in sizing.forecasts:

@@ -105,11 +105,11 @@ def _show(summary: EvalSummary) -> None:
             say(f"  {clean(line)}")
     say(f"\n{summary.primary}, pooled over all items and repetitions of a row, 95 % interval")
     columns = ("model", "arm", *COUNTS, "value", "interval")
-    show_table(columns, [_primary(summary, cell) for cell in summary.cells], frozenset({"model", "arm"}))
+    show_table(columns, [_primary(summary, cell) for cell in summary.cells], frozenset({"model", "arm"}), keys=2)
     others = [name for name in shown_metrics(summary) if name != summary.primary]
     if others:
         rows = [row for name in others for row in _metric_rows(summary, name)]
-        show_table(("metric", "row", "value", "interval", "n"), rows, frozenset({"metric", "row"}))
+        show_table(("metric", "row", "value", "interval", "n"), rows, frozenset({"metric", "row"}), keys=2)
     for line in (summary.leader.sentence, summary.range, *(f"- {limit}" for limit in summary.limits)):
         if line:
             say(clean(line))

@@ -20,7 +20,7 @@ from tamesu.base.model.evidence import (
 )
 from tamesu.base.model.manifest import MechanicalCheck
 from tamesu.base.model.plan import RunSpec
-from tamesu.core.outcome import picture_outcome
+from tamesu.core.outcome import picture_outcome, told_outcome
 from tamesu.core.pricing import run_sample_cost
 from tamesu.core.tasks import IMAGES
 from tamesu.core.verdict import item_verdict
@@ -111,7 +111,7 @@ def ingest_item(
         limit=None if sample is None else sample.limit,
         error=verdict.error,
         scores=score_records(spec.policy.mechanical, sample),
-        outcome=outcome,
+        outcome=told_outcome(outcome, verdict.state),
         output=staged.output,
         artifacts=staged.artifacts,
         missing_artifacts=staged.missing,

@@ -5,7 +5,16 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
-from tamesu.base.model.evidence import AnswerState, Artifact, Outcome, OutputFile, ReviewedFile, SampleScore
+from tamesu.base.model.evidence import (
+    AnswerState,
+    Artifact,
+    ItemState,
+    Outcome,
+    OutputFile,
+    RejectedArtifact,
+    ReviewedFile,
+    SampleScore,
+)
 from tamesu.base.model.manifest import ArtifactPolicy
 from tamesu.core.artifacts import TOO_LARGE
 from tamesu.core.checks.names import DECODABLE
@@ -17,6 +26,7 @@ INVALID_ARTIFACT = "invalid_artifact"
 SAFETY_FILTERED = "safety_filtered"
 MISSING_REVIEW_ARTIFACT = "missing_review_artifact"
 SEVERAL_REVIEW_ARTIFACTS = "several_review_artifacts"
+OUTPUT_TOO_LARGE = frozenset({TOO_LARGE, IMAGE_TOO_LARGE})
 
 Fault = Callable[[Artifact], str | None]
 
@@ -30,19 +40,32 @@ class ReviewedOutput:
 
 
 def review_outcome(
-    policy: ArtifactPolicy, artifacts: Sequence[Artifact], content_of: Callable[[Artifact], bytes]
+    policy: ArtifactPolicy,
+    artifacts: Sequence[Artifact],
+    content_of: Callable[[Artifact], bytes],
+    rejected: Sequence[RejectedArtifact] = (),
 ) -> ReviewedOutput:
     """Decide whether an item has what people review; an invalid one stays in every denominator.
 
     One role by its name is a picture. Roles in a list are each what their artifact's media type says, and the item is
     as good as the first of them that is not. `content_of` is asked once per role at most, and what it raises passes
-    through.
+    through. What came and was rejected for its size alone is told as that, and not as missing.
     """
     if policy.review is None:
         return ReviewedOutput(Outcome(None))
+    refused = {one.role for one in rejected if one.reason == TOO_LARGE}
     if isinstance(policy.review, str):
-        return _one(artifacts, policy.review, lambda one: _image_fault(policy, one, content_of))
-    found = [_one(artifacts, role, lambda one: _fault(policy, one, content_of)) for role in policy.review]
+        absent = IMAGE_TOO_LARGE if policy.review in refused else MISSING_REVIEW_ARTIFACT
+        return _one(artifacts, policy.review, absent, lambda one: _image_fault(policy, one, content_of))
+    found = [
+        _one(
+            artifacts,
+            role,
+            TOO_LARGE if role in refused else MISSING_REVIEW_ARTIFACT,
+            lambda one: _fault(policy, one, content_of),
+        )
+        for role in policy.review
+    ]
     worst = next((one.outcome for one in found if one.outcome.status != GENERATED), Outcome(GENERATED))
     if len(found) == 1:
         return found[0]
@@ -69,10 +92,15 @@ def picture_outcome(outcome: Outcome, answer: AnswerState, scores: Sequence[Samp
     return Outcome(INVALID_ARTIFACT, measured or outcome.reason)
 
 
-def _one(artifacts: Sequence[Artifact], role: str, fault: Fault) -> ReviewedOutput:
+def told_outcome(outcome: Outcome, state: ItemState) -> Outcome:
+    """Return what is told of an output: an item that failed came with nothing that could be an invalid one."""
+    return Outcome(None) if state == "failed" and outcome.status == INVALID_ARTIFACT else outcome
+
+
+def _one(artifacts: Sequence[Artifact], role: str, absent: str, fault: Fault) -> ReviewedOutput:
     candidates = [artifact for artifact in artifacts if artifact.role == role]
     if not candidates:
-        return ReviewedOutput(Outcome(INVALID_ARTIFACT, MISSING_REVIEW_ARTIFACT))
+        return ReviewedOutput(Outcome(INVALID_ARTIFACT, absent))
     if len(candidates) > 1:
         return ReviewedOutput(Outcome(INVALID_ARTIFACT, SEVERAL_REVIEW_ARTIFACTS))
     artifact = candidates[0]

@@ -8,7 +8,7 @@ from tamesu.base.canonical import Json
 from tamesu.base.model.evidence import ItemResult, RunRecord, SampleEvidence
 from tamesu.base.model.manifest import MechanicalCheck
 from tamesu.base.model.plan import RunSpec
-from tamesu.core.checks.built_in import built_in_scores
+from tamesu.core.checks.built_in import built_in_scores, unread_output
 from tamesu.core.ingest import score_records
 
 _PASS_AT, _CHECK = "pass_at/", "check/"
@@ -40,6 +40,7 @@ def checked_again(spec: RunSpec, result: ItemResult, expected: Json, output: byt
 
     `spec` carries the checks of the run's start, `output` is the stored file, None when nothing came.
     """
-    scores = built_in_scores(spec, expected, output)
+    problem = None if output is not None else unread_output(result.rejected_artifacts)
+    scores = built_in_scores(spec, expected, output, problem)
     sample = SampleEvidence(result.item, scores, None, None, None, True, None, None)
     return replace(result, scores=score_records(spec.policy.mechanical, sample))

@@ -14,6 +14,7 @@ from tamesu.base.model.manifest import MechanicalCheck, Policy
 from tamesu.base.model.plan import RunSpec, SlotState
 from tamesu.core.checks.names import FIELD, PREREQUISITE, TEXT_CHECKS
 from tamesu.core.checks.picture import judged_value
+from tamesu.core.outcome import OUTPUT_TOO_LARGE, told_outcome
 from tamesu.core.tasks import TEXT
 from tamesu.core.votes import (
     NO_REVIEW,
@@ -70,6 +71,7 @@ class ItemRow:
     `mechanical_pass` is None while the item is owed. `human` says where human review stands, `judges` where each
     declared judge does; both are about what has a valid review artifact. `accepted` is None while its evidence is owed.
     `final` says that no further attempt is due; `attempts` counts those that were used up.
+    `outcome_detail` is a word on the reason, such as how large an output may be.
     `expects` are the fields of which the dataset expects something, None where not known. Money is in US dollars.
     """
 
@@ -109,6 +111,7 @@ class ItemRow:
     attempts: int
     measures: tuple[Measure, ...] = ()
     expects: frozenset[str] | None = None
+    outcome_detail: str | None = None
 
     def measure(self, name: str) -> Measure | None:
         """Return a built-in check by name, or None when none of that name was made."""
@@ -214,7 +217,7 @@ def _row(slot: SlotEvidence, item: str, result: ItemResult | None, policy: Polic
     scores = tuple(_score(check, result) for check in policy.mechanical)
     usage = result.usage if result else None
     error = result.error if result else None
-    outcome = result.outcome if result else None
+    outcome = told_outcome(result.outcome, result.state) if result else None  # older records say it of failed ones
     judged = slot.judged.get(item, NOTHING_JUDGED)
     reviewable = (
         result is not None
@@ -259,8 +262,17 @@ def _row(slot: SlotEvidence, item: str, result: ItemResult | None, policy: Polic
         attempts=result.attempts if result else 0,
         measures=_measures(result) if spec.task == TEXT and result is not None and state == "complete" else (),
         expects=None if slot.expects is None else slot.expects.get(item),
+        outcome_detail=_outcome_detail(spec, result),
     )
     return replace(row, accepted=accepted(row, policy))
+
+
+def _outcome_detail(spec: RunSpec, result: ItemResult | None) -> str | None:
+    """Return the sizes of what was too large to be the output."""
+    if result is None or result.outcome.reason not in OUTPUT_TOO_LARGE:
+        return None
+    reviewed = (one.sizes for one in result.rejected_artifacts if one.role in spec.artifacts.review_roles)
+    return next(filter(None, reviewed), None)
 
 
 def _meets_prerequisites(scores: Sequence[RowScore], policy: Policy) -> bool:

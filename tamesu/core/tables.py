@@ -61,7 +61,11 @@ ITEM_COLUMNS: tuple[Column, ...] = (
     Column("item", "ID of the dataset item, as written", lambda row: row.item),
     Column("state", "complete, failed or owed", lambda row: row.state),
     Column("final", "whether no further attempt is due", lambda row: row.final, "flag"),
-    Column("outcome", "generated, or invalid_artifact, safety_filtered", lambda row: row.outcome_status),
+    Column(
+        "outcome",
+        "generated, invalid_artifact, safety_filtered; empty for what failed or is not seen",
+        lambda row: row.outcome_status,
+    ),
     Column("outcome_reason", "why the review artifact is invalid", lambda row: row.outcome_reason),
     Column("mechanical_pass", "whether every listed scorer passed", lambda row: row.mechanical_pass, "flag"),
     Column("human_pass", "verdict of human review", lambda row: row.human_pass, "flag"),

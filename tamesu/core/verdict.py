@@ -32,6 +32,9 @@ def item_verdict(spec: RunSpec, sample: SampleEvidence | None) -> Verdict:
     if missing:
         names = ", ".join(missing)
         return Verdict("failed", False, Fault("MissingScore", f"no numeric score from {names}"))
+    if spec.price is None:
+        # a person accepted that nobody knows the price, so that no count of tokens could tell the cost
+        return Verdict("complete", False, None)
     if spec.priced_by_tokens and sample.usage_problem is not None:
         return Verdict("failed", False, Fault("ImpossibleUsage", sample.usage_problem))
     if unstated_calls(spec, sample) or (spec.own_tokens_paid and sample.usage is None and sample.answered):

@@ -9,7 +9,7 @@ from dataclasses import replace
 from tamesu.base.canonical import Json
 from tamesu.base.model.evidence import Fault, SampleEvidence
 from tamesu.base.model.plan import RunSpec
-from tamesu.core.checks.built_in import built_in_scores
+from tamesu.core.checks.built_in import built_in_scores, unread_output
 from tamesu.core.ingest import StagedOutput
 from tamesu.core.tasks import OUTPUT, built_in_checks
 from tamesu.edge.store.paths import RunPaths
@@ -35,4 +35,11 @@ def checked(
         return replace(sample, error=Fault("MissingOutput", "the model answered, and what was kept of it is not here"))
     output = next((artifact for artifact in staged.artifacts if artifact.role == OUTPUT), None)
     content = None if output is None else (run.item(sample.item) / output.path).read_bytes()
-    return replace(sample, scores=(*sample.scores, *built_in_scores(spec, expected, content)))
+    problem = None if content is not None else unread_output(staged.rejected)
+    scores = (*sample.scores, *built_in_scores(spec, expected, content, problem))
+    return replace(sample, scores=scores, answered=sample.answered and not _empty(staged))
+
+
+def _empty(staged: StagedOutput) -> bool:
+    """Whether all that was kept of a reply has no byte, such as an empty picture: no answer, whoever executed it."""
+    return bool(staged.artifacts) and not staged.rejected and not any(one.size for one in staged.artifacts)

@@ -207,7 +207,9 @@ def _staged(run: RunPaths, spec: RunSpec, attempt: int, item: str, sample: Sampl
         folder.mkdir(parents=True, exist_ok=True)
         reply = read_kept(root, item) if others_stage_beside_reply(spec.task, spec.task_file) else None
         collected = collect(root, item, folder, spec.artifacts, reply)
-    reviewed = review_outcome(spec.artifacts, collected.artifacts, lambda artifact: _content(folder, artifact))
+    reviewed = review_outcome(
+        spec.artifacts, collected.artifacts, lambda artifact: _content(folder, artifact), collected.rejected
+    )
     return StagedOutput(
         artifacts=collected.artifacts,
         rejected=collected.rejected,

@@ -24,6 +24,7 @@ from tests.cli.lint_cases import (
 )
 from tests.projects import DATASET, EVAL, EXPERIMENT
 
+AS_PICTURES = swap("task: artifact_bundle\n", "task: image_generation\n")
 AS_TEXT = swap("task: artifact_bundle\n", "task: structured_text\n")
 WITHOUT_FILE = swap("  file: ../../inspect/task.py\n  task: draw_scene\n", "")
 WITHOUT_SOURCES = swap(
@@ -130,6 +131,24 @@ EVAL_CASES = [
         (swap("- scene_coverage: {pass_at: 0.8}", "- valid_program"),),
         "mechanical:",
         says="valid_program",
+    ),
+    Case(
+        "check/never-passes",
+        (AS_PICTURES, swap("- valid_program: {pass_at: 1.0}", "- format_match: {format: bmp}")),
+        "- format_match: {format: bmp}",
+        says="'bmp', and no picture is kept in that format",
+        name="set",
+    ),
+    Case(
+        "check/never-passes",
+        (
+            AS_PICTURES,
+            swap("- valid_program: {pass_at: 1.0}", "- format_match"),
+            swap("parameters: {max_tokens: 800,", "parameters: {image: {output_format: avif}, max_tokens: 800,"),
+        ),
+        "parameters: {image: {output_format: avif}",
+        says="'avif'",
+        name="asked-for",
     ),
     Case(
         "check/setting",

@@ -34,7 +34,7 @@ def test_the_leaderboard_shows_counts_figures_and_limits(banked_shapes: ShapesPr
     assert (done.code, done.err) == (0, "")
     lines = [" ".join(line.split()) for line in done.out.splitlines()]
     assert lines[:2] == [f"{NAME}: awaiting review", RECORDED]
-    assert "model arm planned scored failed owed value interval" in lines
+    assert "model arm planned complete failed owed value interval" in lines
     assert any(line.startswith("replay/sketcher-small terse 6 6 0 0 0.") for line in lines)
     assert any(line.startswith("No leader is named: ") for line in lines)
     assert any(line.startswith("- 8 of 8 runs replay recorded answers") for line in lines)

@@ -65,3 +65,23 @@ def test_replies_mean_and_cost_the_same(tmp_path: Path, provider: str) -> None:
     assert one.spent() == other.spent() > 0
     (differences,) = {str(record["wire"]["differences"]) for record in (*one.attempts(), *other.attempts())}
     assert differences == "[]"
+
+
+def test_a_price_that_nobody_knows_and_a_person_accepted_takes_a_reply_that_does_not_tell_its_tokens(
+    tmp_path: Path,
+) -> None:
+    unstated = OPENAI["unstated"]
+    with ModelServer(models=(MODELS["openai"],), instead=lambda _: unstated) as server:
+        project = picture_eval(tmp_path / "p", server.url, "openai", "native", 1)
+        priced = attempt(project, checked=False)
+        assert priced.error is None, priced
+        (refused,) = project.results().values()
+        project.path("config/models.yml").write_text("models: []\n")
+        again = project.live("resume", "live", "--again", "--accept-unknown-price")
+        assert again.code == 0, again.out + again.err
+        (taken,) = project.results().values()
+    assert (refused["state"], refused["retryable"], refused["error"]["type"]) == ("failed", False, "ImpossibleUsage")
+    assert "`tamesu resume --again` asks once more" in refused["error"]["message"]
+    assert "give --accept-unknown-price to take such replies" in refused["error"]["message"]
+    assert (taken["state"], taken["cost_usd"], taken["usage"], taken["error"]) == ("complete", None, None, None)
+    assert taken["outcome"]["status"] == "generated"

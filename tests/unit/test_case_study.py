@@ -49,7 +49,7 @@ def test_a_card_keeps_kinds_of_evidence_apart() -> None:
     assert card.judges.text == "none asked"
     assert (card.accepted.text, card.flags) == ("not accepted", "n")
     assert [line.text for line in card.people.lines] == ["ada, 2026-03-01T10:00:00Z", "bea, 2026-03-01T10:00:00Z"]
-    assert card.scorers.lines == (Line("fail", "works 0.000, passes at 1"),)
+    assert card.scorers.lines == (Line("fail", "works: 0.000, passes at 1"),)
     assert card.took == "1 attempt · 150 tokens (100 in, 50 out) · 0.0100 USD · 1.2 s · stop: stop"
 
 

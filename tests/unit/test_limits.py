@@ -217,6 +217,13 @@ class TestLimits:
         ) in told
         assert not any("valid artifact" in limit for limit in make_summary([scored_slot(RIGHT)], REVIEWED).limits)
 
+    def test_a_failed_item_is_no_invalid_artifact_whatever_an_older_record_says_of_it(self) -> None:
+        spec = make_spec(("a", "b"))
+        failed = replace(make_failure(spec, "b"), outcome=Outcome("invalid_artifact", "missing_review_artifact"))
+        summary = make_summary([make_slot(spec, [make_result(spec, "a"), failed])], REVIEWED)
+        assert not any("valid artifact" in limit for limit in summary.limits)
+        assert [(row.outcome_status, row.outcome_reason) for row in summary.rows] == [("generated", None), (None, None)]
+
     def test_items_that_are_not_selected_are_counted(self) -> None:
         evaluation = make_eval()
         items = tuple(Item(name, "") for name in ("a", "b", "c", "d"))

@@ -89,7 +89,7 @@ def test_a_refused_entry_costs_only_itself(root, item):
     assert (
         RejectedArtifact("source", "../x", "traversing_path"),
         RejectedArtifact("log", "LOG.txt", "duplicate_path"),
-        RejectedArtifact("log", "x/big", "too_large"),
+        RejectedArtifact("log", "x/big", "too_large", size=101, limit=100),
     ) == collected.rejected
     assert collected.missing == ("source",)
     assert tree(item) == {"artifacts/log.txt": b"b"}

@@ -10,6 +10,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Literal
 
+from msgspec import UNSET, UnsetType
+
 from tamesu.base.canonical import Json
 from tamesu.base.model.load import LoadSummary
 from tamesu.base.model.plan import Price
@@ -113,9 +115,20 @@ class Artifact:
 
 @dataclass(frozen=True, slots=True)
 class RejectedArtifact:
+    """A staged file that is no artifact, and why; `size` and `limit`, in bytes, stand where it was too large."""
+
     role: str
     path: str
     reason: str
+    size: int | UnsetType = UNSET
+    limit: int | UnsetType = UNSET
+
+    @property
+    def sizes(self) -> str | None:
+        """How large it is and may be, in words; None where its size is not why it was refused."""
+        if not isinstance(self.size, int) or not isinstance(self.limit, int):
+            return None
+        return f"{self.size:,} bytes, above the limit of {self.limit:,}"
 
 
 @dataclass(frozen=True, slots=True)

@@ -36,9 +36,18 @@ def picture_scores(
 
 def judged_value(check: MechanicalCheck, metadata: Mapping[str, Json] | None) -> float | None:
     """Return a check's value under the settings of now from what was measured; None when nothing was."""
-    if check.scorer not in PICTURE_CHECKS or not metadata or "width" not in metadata:
+    if not _was_measured(check, metadata):
         return None
-    return 1.0 if _problem(check, metadata) is None else 0.0
+    return 1.0 if judged_problem(check, metadata) is None else 0.0
+
+
+def judged_problem(check: MechanicalCheck, metadata: Mapping[str, Json] | None) -> str | None:
+    """Return why a check fails under the settings of now; None when it passes or nothing was measured."""
+    return _problem(check, metadata) if metadata and _was_measured(check, metadata) else None
+
+
+def _was_measured(check: MechanicalCheck, metadata: Mapping[str, Json] | None) -> bool:
+    return check.scorer in PICTURE_CHECKS and bool(metadata) and "width" in (metadata or {})
 
 
 def _score(check: MechanicalCheck, facts: Mapping[str, Json]) -> SampleScore:
@@ -76,5 +85,9 @@ def _too_small(check: MechanicalCheck, facts: Mapping[str, Json]) -> str | None:
 def _same_format(wanted: Json, found: Json) -> bool:
     if wanted is None:
         return True
-    names = [_FORMATS.get(str(name).lower(), str(name).lower()) for name in (wanted, found)]
-    return names[0] == names[1]
+    return format_name(str(wanted)) == format_name(str(found))
+
+
+def format_name(name: str) -> str:
+    """Return a format under the name that measuring gives it: `JPG` is `jpeg`."""
+    return _FORMATS.get(name.lower(), name.lower())

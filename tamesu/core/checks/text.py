@@ -23,12 +23,13 @@ class TextTask:
     schema: OutputSchema | None
 
 
-def text_scores(task: TextTask, expected: Json, reply: str) -> tuple[SampleScore, ...]:
+def text_scores(task: TextTask, expected: Json, reply: str, problem: str | None = None) -> tuple[SampleScore, ...]:
     """Return every check of one reply, 1 or 0 each: the three by name, and one per field that the item expects.
 
     Without a schema an expectation in words is compared with the reply as it is, blanks around it left out.
+    `problem` says why a reply that came is not here.
     """
-    parsed = parse_reply(reply)
+    parsed = parse_reply(reply) if problem is None else ParsedReply(None, problem)
     return (
         _score("valid_json", parsed.problem is None, parsed.problem),
         _schema_valid(task, parsed),

@@ -11,6 +11,7 @@ from tamesu.core.lint.judges import judge_remarks
 from tamesu.core.lint.messages import message_remarks
 from tamesu.core.lint.names import name_remarks
 from tamesu.core.lint.parameters import parameter_remarks
+from tamesu.core.lint.picture_checks import picture_check_remarks
 from tamesu.core.lint.pictures import picture_remarks
 from tamesu.core.lint.prices import price_remarks
 from tamesu.core.lint.remark import Remark
@@ -27,6 +28,7 @@ def remarks(evaluation: Eval) -> tuple[Remark, ...]:
         execution_remarks,
         parameter_remarks,
         picture_remarks,
+        picture_check_remarks,
         unsent_remarks,
         judgement_remarks,
         judge_remarks,

@@ -243,6 +243,11 @@ EVAL_RULES: dict[str, tuple[str, str, str]] = {
         "A recorded answer is found by the prompt, so one item would be given the other's.",
         "Let the prompt print what tells them apart, or take one of them out.",
     ),
+    "check/never-passes": (
+        "`format_match` of pictures in a format in which none is kept (`bmp`, `tiff`, and what no decoder here reads).",
+        "What comes in it is no artifact, so every item would be paid for and fail the check.",
+        "Ask for png, jpeg, webp or gif in `format` and `parameters.image.output_format`, or drop the check.",
+    ),
     "check/setting": (
         "A check with a setting that it does not take.",
         "It would do nothing, and the eval would be judged otherwise than it reads.",

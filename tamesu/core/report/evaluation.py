@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 
 from tamesu.core.metrics import Cell
+from tamesu.core.report.checks import scorers_section
 from tamesu.core.report.comparison import Comparison
 from tamesu.core.report.evidence import evidence_line
 from tamesu.core.report.fields import fields_section
@@ -15,6 +16,7 @@ from tamesu.core.report.summary import EvalSummary, RunLine, failure_reason, mon
 from tamesu.core.report.text import markdown, table
 
 MOST_FAILURES = 200
+NOT_GOOD = "Failed items and outputs that are not valid"
 
 
 def evaluation_markdown(summary: EvalSummary) -> str:
@@ -39,11 +41,12 @@ def _sections(summary: EvalSummary) -> Iterable[str]:
         yield f"## Comparisons by {markdown(summary.primary)}\n\n{_comparisons(summary)}"
     yield from fields_section(summary)
     yield from judges_section(summary)
+    yield from scorers_section(summary.policy)
     yield "## Limits\n\n" + "\n".join(f"- {markdown(limit)}" for limit in summary.limits) + "\n"
     yield f"## Runs\n\n{_runs(summary)}"
     yield f"## Cost\n\n{markdown(money_line(summary.balance))}\n"
     if summary.failures:
-        yield f"## Failures\n\n{_failures(summary)}"
+        yield f"## {NOT_GOOD}\n\n{_failures(summary)}"
     if summary.found:
         yield f"## Runs on disk that are not counted\n\n{_found(summary)}"
     yield f"## Metrics\n\n{_definitions(summary)}"
@@ -90,10 +93,10 @@ def _run_rows(summary: EvalSummary) -> Iterable[tuple[str, ...]]:
 
 def _failures(summary: EvalSummary) -> str:
     shown = summary.failures[:MOST_FAILURES]
-    rows = ((row.item, row.run_id, failure_reason(row) or "") for row in shown)
+    rows = ((row.item, row.run_id, row.state, failure_reason(row) or "") for row in shown)
     left = len(summary.failures) - len(shown)
     more = f"\n{left} more in tables/items.csv.\n" if left else ""
-    return table(("item", "run", "reason"), rows) + more
+    return table(("item", "run", "state", "reason"), rows) + more
 
 
 def _definitions(summary: EvalSummary) -> str:

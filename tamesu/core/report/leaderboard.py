@@ -7,7 +7,7 @@ from tamesu.core.report.figures import metric_text
 from tamesu.core.report.summary import EvalSummary
 from tamesu.core.report.text import markdown, table
 
-COUNTS = ("planned", "scored", "failed", "owed")
+COUNTS = ("planned", "complete", "failed", "owed")
 POOLED = "Each row pools all its items and repetitions (micro average); n is what a figure was divided by."
 
 

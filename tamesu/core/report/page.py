@@ -13,8 +13,9 @@ from tamesu.core.closing import waiver_line
 from tamesu.core.metrics import Cell, find_metric
 from tamesu.core.metrics.cells import cell_of
 from tamesu.core.metrics.definition import MetricValue
+from tamesu.core.report.checks import ALL_OF_THEM, settings_text
 from tamesu.core.report.comparison import Comparison
-from tamesu.core.report.evaluation import MOST_FAILURES
+from tamesu.core.report.evaluation import MOST_FAILURES, NOT_GOOD
 from tamesu.core.report.evidence import META_NAME
 from tamesu.core.report.exhibits import Exhibit
 from tamesu.core.report.figures import NOT_KNOWN, difference_text, figure, p_text, spread, usd
@@ -51,6 +52,7 @@ class Gallery:
 class FailureLine:
     item: str
     run_id: str
+    state: str
     reason: str
 
 
@@ -73,8 +75,9 @@ def evaluation_page(summary: EvalSummary, exhibits: Exhibits) -> str:
 
 
 def failure_lines(summary: EvalSummary) -> list[FailureLine]:
-    """Return up to 200 failures in plan order."""
-    return [FailureLine(row.item, row.run_id, failure_reason(row) or "") for row in summary.failures[:MOST_FAILURES]]
+    """Return up to 200 items that failed or came with no valid output, in plan order."""
+    shown = summary.failures[:MOST_FAILURES]
+    return [FailureLine(row.item, row.run_id, row.state, failure_reason(row) or "") for row in shown]
 
 
 def primary_plot(summary: EvalSummary) -> Markup:
@@ -181,8 +184,11 @@ def environment() -> Environment:
         block=Markup.escape,
         commands=commands,
         judge_row=judge_row,
+        settings=settings_text,
     )
     environment.globals["judge_columns"] = JUDGE_COLUMNS
+    environment.globals["all_of_them"] = ALL_OF_THEM
+    environment.globals["not_good"] = NOT_GOOD
     return environment
 
 

@@ -169,7 +169,8 @@ def failure_reason(row: ItemRow) -> str | None:
     if row.state == "failed":
         return f"{row.error_type or 'failed'}: {row.error_message or 'no message'}"
     if row.outcome_status not in (None, "generated"):
-        return f"{row.outcome_status}: {row.outcome_reason or 'no reason'}"
+        detail = f" ({row.outcome_detail})" if row.outcome_detail else ""
+        return f"{row.outcome_status}: {row.outcome_reason or 'no reason'}{detail}"
     return None
 
 

@@ -28,6 +28,11 @@ class Output:
     media_type: str
     content: bytes
 
+    @property
+    def says_anything(self) -> bool:
+        """Whether it is more than nothing: words are more than blanks, a picture is any byte."""
+        return bool(self.content.strip() if self.media_type == "text/plain" else self.content)
+
 
 def answered(task: str, called: Called) -> Called:
     """Return what a task makes of a call: a picture that was withheld is an answer, and asking again would not help.

@@ -133,6 +133,11 @@ def _filters(answer: RecordedAnswer) -> int:
     return sum(value is not None for value in filters)
 
 
+def no_answer(item: str, number: int, cell: Cell) -> str:
+    """Return in one line that the call of an item with a number, from 0, has no recorded answer."""
+    return f"no answer is recorded for item '{item}', turn {number + 1}, in {cell.label}"
+
+
 def parse_recordings(content: bytes, label: str) -> Recordings:
     """Return the recorded answers of a file. Raises DocumentFault with the line that is wrong."""
     lines = [(number, line) for number, line in enumerate(content.split(b"\n"), 1) if line.strip()]

@@ -36,6 +36,7 @@ from tamesu.edge.providers.recordings import (
     Cell,
     RecordedTurn,
     RecordedUsage,
+    no_answer,
     parse_recordings,
     prompt_key,
 )
@@ -139,8 +140,7 @@ class ReplayAPI(ModelAPI):
     def _turn(self, item: str, number: int) -> RecordedTurn:
         answer = self._recordings.answer(item, self._cell)
         if answer is None or number >= len(answer.turns):
-            cell = f"{self._cell.model} x {self._cell.arm} rep {self._cell.repetition}"
-            raise InvalidDocument(f"no answer is recorded for item '{item}', turn {number + 1}, in {cell}")
+            raise InvalidDocument(no_answer(item, number, self._cell))
         return answer.turns[number]
 
     def _count(self, item: str, turn: int) -> None:

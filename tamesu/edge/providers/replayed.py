@@ -11,7 +11,9 @@ from pathlib import Path
 
 from tamesu.base.model.evidence import Fault, Usage
 from tamesu.edge.providers.calls import Called, ReplyPicture
-from tamesu.edge.providers.recordings import Cell, RecordedTurn, RecordedUsage, Recordings
+from tamesu.edge.providers.recordings import Cell, RecordedTurn, RecordedUsage, Recordings, no_answer
+
+_LONGEST_ERROR = 500  # as of a live call
 
 
 @dataclass(frozen=True, slots=True)
@@ -38,16 +40,14 @@ class ReplayedCalls:
         """Return what is recorded; a missing answer and a recorded error are faults."""
         turn = self._turn(wanted)
         if turn is None:
-            message = (
-                f"no answer is recorded for item '{wanted.item}', call {wanted.number + 1}, of {wanted.cell.label}"
-            )
-            return Called(None, None, None, 0, Fault("NotRecorded", message))
+            return Called(None, None, None, 0, Fault("NotRecorded", no_answer(wanted.item, wanted.number, wanted.cell)))
         self._count(wanted)
         if turn.latency_seconds > 0:
             await asyncio.sleep(turn.latency_seconds)
         latency_ms = round(1000 * turn.latency_seconds)
         if turn.error is not None:
-            return Called(None, None, None, latency_ms, Fault("ProviderUnavailable", turn.error), passing=True)
+            fault = Fault("ProviderUnavailable", " ".join(turn.error.split())[:_LONGEST_ERROR])
+            return Called(None, None, None, latency_ms, fault, passing=True)
         usage = _usage(turn.usage)
         pictures = tuple(self._shown(turn))
         return Called(turn.text, turn.stop_reason, usage, latency_ms, unaccounted=int(usage is None), pictures=pictures)

@@ -14,7 +14,11 @@ from tamesu.core.reply_pictures import PictureFacts, says_withheld
 from tamesu.edge.providers.calls import ReplyPicture
 
 _MOST_CAUSES = 8
-UNSTATED_TOOL = "the reply does not say how many tokens the tool used that makes its pictures"
+UNSTATED_TOOL = (
+    "the reply does not say how many tokens the tool used that makes its pictures, so what it cost is unknown; "
+    "`tamesu resume --again` asks once more, or leave its rates out of config/models.yml and give "
+    "--accept-unknown-price to take such replies (backend native)"
+)
 FACTS = "tamesu_pictures"  # in the metadata of an output: what the provider's own reply says of its pictures
 
 

@@ -14,7 +14,7 @@ import os
 import shutil
 import stat
 from collections.abc import Collection, Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
@@ -75,6 +75,14 @@ class Collected:
 
 class _Refused(Exception):
     """Carries the reason for which one staged file is rejected."""
+
+
+class _TooLarge(_Refused):
+    """Says that a staged file has more bytes than any may have."""
+
+    def __init__(self, size: int) -> None:
+        super().__init__(rules.TOO_LARGE)
+        self.size = size
 
 
 def read_staging(root: Path, item: str) -> tuple[StagedEntry | MalformedEntry, ...]:
@@ -148,10 +156,12 @@ def _take(area: Path, fresh: Path, entry: StagedEntry, max_bytes: int) -> Artifa
         if not contained(fresh, entry.path):
             raise _Refused(rules.TRAVERSING_PATH)
         with _source(area, entry.blob) as source:
-            if os.fstat(source).st_size > max_bytes:
-                raise _Refused(rules.TOO_LARGE)
+            if (found := os.fstat(source).st_size) > max_bytes:
+                raise _TooLarge(found)
             with _target(fresh, entry.path) as target:
                 sha256, size = _copy(source, target, max_bytes)
+    except _TooLarge as refused:
+        return replace(rules.rejection(entry, str(refused)), size=refused.size, limit=max_bytes)
     except _Refused as refused:
         return rules.rejection(entry, str(refused))
     return Artifact(entry.role, f"{ARTIFACTS}/{entry.path}", sha256, size, entry.media_type)
@@ -221,7 +231,7 @@ def _copy(source: int, target: int, max_bytes: int) -> tuple[str, int]:
         while piece := _read(source, _PIECE):
             size += len(piece)
             if size > max_bytes:
-                raise _Refused(rules.TOO_LARGE)
+                raise _TooLarge(max(size, os.fstat(source).st_size))
             digest.update(piece)
             sink.write(piece)
     return digest.hexdigest(), size

@@ -10,6 +10,7 @@ from tamesu.base.model.manifest import Eval, Rubric
 from tamesu.base.model.plan import Message, RunSpec
 from tamesu.core.freeze import shown_pictures
 from tamesu.core.matrix import Matrix
+from tamesu.core.report.checks import named
 from tamesu.core.report.figures import count, usd
 from tamesu.core.report.study.items import excerpt, json_text
 
@@ -161,7 +162,7 @@ def _policy(evaluation: Eval) -> Iterator[Fact]:
     policy = evaluation.policy
     yield Fact("Primary metric", policy.primary_metric)
     if policy.mechanical:
-        checks = "; ".join(f"{check.scorer} passes at {check.pass_at:g}" for check in policy.mechanical)
+        checks = "; ".join(f"{named(check)} passes at {check.pass_at:g}" for check in policy.mechanical)
         yield Fact("Scorers", f"{checks}; the mechanical verdict needs all of them")
     for judge in policy.judges:
         decides = "decides" if judge.role == "gate" else "screens, does not decide"

@@ -16,6 +16,7 @@ from tamesu.core.report.fields import confusions
 from tamesu.core.report.figures import count, metric_text
 from tamesu.core.report.summary import EvalSummary
 from tamesu.core.report.text import clean
+from tamesu.core.rows import ItemRow
 
 MOST_FIELDS = 40
 MOST_CELLS = 12
@@ -76,9 +77,9 @@ class FieldsPart:
 
 
 def make_fields(summary: EvalSummary, fields: Sequence[Field]) -> FieldsPart | None:
-    """Return the part about fields, None where no answer was compared field by field."""
-    named = {one.name for row in summary.rows for one in row.measures if one.name.startswith(FIELD)}
-    judged = [field for field in fields if f"{FIELD}{field.path}" in named]
+    """Return the part about fields of which something is expected, None where no item that was asked expects any."""
+    named = {path for row in summary.rows if row.state != "owed" for path in _compared(row)}
+    judged = [field for field in fields if field.path in named]
     if not judged:
         return None
     cells = [one.cell for one in summary.cells][:MOST_CELLS]
@@ -98,6 +99,12 @@ def make_fields(summary: EvalSummary, fields: Sequence[Field]) -> FieldsPart | N
     )
     confused = tuple(_by_field(found[:MOST_TABLES]))
     return FieldsPart(tuple(clean(str(cell)) for cell in cells), rows, confused, tuple(filter(None, notes)))
+
+
+def _compared(row: ItemRow) -> Iterable[str]:
+    """Return the fields in which an item counts, also one that failed and so is wrong in all of them."""
+    own = {one.name.removeprefix(FIELD) for one in row.measures if one.name.startswith(FIELD)}
+    return own if row.expects is None else own | row.expects
 
 
 def _left_out(number: int, what: str, where: str) -> str:

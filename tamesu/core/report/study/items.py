@@ -10,6 +10,8 @@ from tamesu.base.canonical import Json
 from tamesu.base.model.evidence import ItemResult, ScoreRecord
 from tamesu.base.model.judgement import Answer
 from tamesu.base.model.manifest import Item, MechanicalCheck, Policy
+from tamesu.core.checks.picture import judged_problem, judged_value
+from tamesu.core.report.checks import named
 from tamesu.core.report.figures import count, usd
 from tamesu.core.report.summary import failure_reason
 from tamesu.core.report.text import clean, clean_lines
@@ -163,7 +165,7 @@ def _tally(cards: Sequence[Card]) -> str:
     told = [f"{tones.count(PASS)} of {len(cards)} accepted"] if OPEN not in tones else []
     scored = sum(card.scorers.tone == PASS for card in cards)
     told += [] if told else [f"{scored} of {len(cards)} pass the scorers"]
-    for flag, word in (("f", "failed"), ("d", "in disagreement"), ("o", "owed")):
+    for flag, word in (("f", "failed"), ("i", "without a valid output"), ("d", "in disagreement"), ("o", "owed")):
         number = sum(flag in card.flags for card in cards)
         told += [f"{number} {word}"] if number else []
     return ", ".join(told)
@@ -209,13 +211,15 @@ def _state(row: ItemRow) -> tuple[str, str]:
         return OPEN, "owed"
     if row.state == "failed":
         return FAIL, "failed" if row.final else "failed, to be asked again"
-    if row.outcome_status in (None, "generated"):
+    if failure_reason(row) is None:
         return PLAIN, "complete"
-    return FAIL, "withheld by a filter" if row.outcome_status == "safety_filtered" else "invalid artifact"
+    withheld = row.outcome_status == "safety_filtered"
+    return FAIL, f"complete, {'withheld by a filter' if withheld else 'invalid artifact'}"
 
 
 def _flags(row: ItemRow) -> str:
-    flags = "f" if failure_reason(row) is not None else ""
+    """Return what a card can be found by; an item that came with no valid output is complete, and has not failed."""
+    flags = "f" if row.state == "failed" else "i" if failure_reason(row) is not None else ""
     flags += "d" if row.review == "disagreement" else ""
     flags += "n" if row.accepted is False else ""
     return flags + ("o" if row.state == "owed" or row.review_owed or row.judgments_owed else "")
@@ -231,12 +235,13 @@ def _scorers(row: ItemRow, result: ItemResult | None, policy: Policy, said: int)
 def _scorer(check: MechanicalCheck, record: ScoreRecord | None, said: int) -> Line:
     if record is None or record.value is None:
         return Line(FAIL, f"{clean(check.scorer)}: no number")
-    passed = record.value >= check.pass_at
-    parts = [part for part in (record.explanation, record.answer and f"answer: {record.answer}") if part]
+    judged = judged_value(check, record.metadata)
+    value = record.value if judged is None else judged
+    said_of_it = record.explanation if judged is None else judged_problem(check, record.metadata)
+    passed = value >= check.pass_at
+    parts = [part for part in (said_of_it, record.answer and f"answer: {record.answer}") if part]
     detail = excerpt("\n".join(parts), said, "result.yml")
-    return Line(
-        PASS if passed else FAIL, f"{clean(check.scorer)} {record.value:.3f}, passes at {check.pass_at:g}", detail
-    )
+    return Line(PASS if passed else FAIL, f"{named(check)}: {value:.3f}, passes at {check.pass_at:g}", detail)
 
 
 def _judges(judges: Sequence[JudgeVerdict]) -> Verdict:
@@ -321,6 +326,8 @@ def _took(row: ItemRow, result: ItemResult | None) -> str:
     parts.append(f"stop: {clean(row.stop_reason)}" if row.stop_reason else f"answer: {row.answer}")
     parts += [f"limit hit: {clean(row.limit)}"] if row.limit else []
     parts += [f"missing: {clean(', '.join(row.missing_artifacts))}"] if row.missing_artifacts else []
-    parts += [f"rejected: {clean(one.path)} ({clean(one.reason)})" for one in result.rejected_artifacts[:3]]
+    parts += [
+        f"rejected: {clean(one.path)} ({clean(one.sizes or one.reason)})" for one in result.rejected_artifacts[:3]
+    ]
     parts += [f"{result.rejected_calls} tool calls not approved"] if result.rejected_calls else []
     return " · ".join(parts)

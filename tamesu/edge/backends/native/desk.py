@@ -57,7 +57,7 @@ class ItemDesk:
             item=question.item,
             time=result.ended,
             started=result.started,
-            answered=any(output.content.strip() for output in result.outputs),
+            answered=any(output.says_anything for output in result.outputs),
             no_content=called.no_content,
             stop_reason=called.stop_reason,
             usage=called.usage,
