@@ -47,7 +47,7 @@ def plan(evaluation: Eval, runs: Matrix, situation: Situation, grouping: Groupin
     return EvalPlan(
         ref=evaluation.ref,
         slots=slots,
-        found=tuple(found_run(record, slots) for record in situation.others),
+        found=(*(found_run(record, slots) for record in situation.others), *situation.damaged),
         launches=launches,
         spent_usd=situation.balance.spent_usd + situation.balance.lost_usd,
         reserved_usd=situation.balance.reserved_usd,

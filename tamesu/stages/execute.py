@@ -18,7 +18,7 @@ from tamesu.base.errors import (
     StorageFull,
     UsageError,
 )
-from tamesu.base.model.evidence import AttemptRecord, Fault, RunRecord
+from tamesu.base.model.evidence import AttemptRecord, Fault
 from tamesu.base.model.load import LoadSummary
 from tamesu.base.model.manifest import EvalRef
 from tamesu.base.model.plan import RunSpec
@@ -35,7 +35,7 @@ from tamesu.edge.store.locks import held
 from tamesu.edge.store.paths import Project, RunPaths
 from tamesu.edge.store.places import places_held
 from tamesu.edge.store.progress import tell_progress
-from tamesu.edge.store.records import read_record
+from tamesu.edge.store.runs import read_run
 from tamesu.short_lived import loading
 from tamesu.stages.attempts import adopt, begin, close, make_request, sweep
 from tamesu.stages.clock import now
@@ -201,7 +201,7 @@ def _close(
 def _not_ingested(run: RunPaths) -> bool:
     """Return whether a closed attempt is missing from run.yml; tries and items are counted from there."""
     closed = [f"{record.attempt:02d}" for _, record in read_attempts(run)]
-    known = read_record(run.record, RunRecord).attempts if run.record.exists() else {}
+    known = read_run(run).attempts if run.record.exists() else {}
     return any(number not in known for number in closed)
 
 
@@ -214,7 +214,7 @@ class _Owed:
 def _pending(project: Project, spec: RunSpec, retries: Retries) -> _Owed:
     run = project.eval(spec.ref).run(spec.run_id)
     attempts = tuple(record for _, record in read_attempts(run))
-    record = read_record(run.record, RunRecord) if run.record.exists() else None
+    record = read_run(run) if run.record.exists() else None
     known = {} if record is None else dict(record.attempts)
     evidence = RunEvidence(record=record, attempts=attempts, attempt_digests=known)
     judge = reopened_slot if retries is Retries.AGAIN else slot

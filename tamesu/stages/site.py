@@ -16,7 +16,6 @@ import msgspec
 
 from tamesu.base.canonical import digest_bytes
 from tamesu.base.errors import EvidenceError, Refused, UsageError, shown
-from tamesu.base.model.evidence import RunRecord
 from tamesu.base.model.package import Publisher, RegistryEntry
 from tamesu.core.packages.inventory import content_digest
 from tamesu.core.report.site import ShownVersion, site_pages
@@ -25,8 +24,9 @@ from tamesu.core.report.study.case import case_page, pager_script
 from tamesu.edge.packages.extraction import written_files
 from tamesu.edge.packages.registry import PUBLISHERS, Registry, Version, read_entry, read_publisher
 from tamesu.edge.store.files import full_disk_named, sync_folder, write_atomic
-from tamesu.edge.store.paths import Project
-from tamesu.edge.store.records import dump_record, read_record
+from tamesu.edge.store.paths import Project, RunPaths
+from tamesu.edge.store.records import dump_record
+from tamesu.edge.store.runs import read_run
 from tamesu.stages.plan import digest_cache
 from tamesu.stages.present import study_of_case
 
@@ -129,7 +129,7 @@ def _pin(project: Project) -> None:
     versions: Counter[str] = Counter()
     for path in project.root.glob("cases/*/experiments/*/evals/*/runs/*/run.yml"):
         with suppress(EvidenceError):
-            versions[read_record(path, RunRecord).execution.inspect_version] += 1
+            versions[read_run(RunPaths(path.parent)).execution.inspect_version] += 1
     if versions:
         write_atomic(project.config, dump_record({"inspect_version": versions.most_common(1)[0][0]}))
 
