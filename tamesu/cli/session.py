@@ -21,6 +21,9 @@ from tamesu.edge.store.paths import Project, find_project
 
 _FULL_DISK = frozenset({errno.ENOSPC, errno.EDQUOT})
 _HUNG_UP = 129  # the terminal went away, and with it whoever would read why
+_READ_ONLY = (
+    "; `status`, `plan`, `leaderboard`, `compare` and `show` only read, the rest needs a copy that can be written"
+)
 INTERRUPTED = "interrupted; run again to go on, what was finished is kept"
 
 
@@ -109,4 +112,4 @@ def guarded(command: Callable[[], Any]) -> None:
             raise SystemExit(_HUNG_UP) from None
         if error.filename is None:
             raise
-        fail(f"{error.filename}: {error.strerror}", 2)
+        fail(f"{error.filename}: {error.strerror}{_READ_ONLY if error.errno == errno.EROFS else ''}", 2)
