@@ -179,10 +179,26 @@ def _attempt(
     with nullcontext(list[LoadSummary]()) if preflight is None else preflight.sampled_load(spec) as load:
         try:
             fault = engine.execute(request)
-        except (Refused, StorageFull, UsageError) as error:
+        except StorageFull as error:
+            raise StorageFull(f"{error}; {_lost_to_a_full_disk(project, engine, request, error, images)}") from None
+        except (Refused, UsageError) as error:
             _close(project, engine, request, Fault(type(error).__name__, str(error)), images)
             raise
     return _close(project, engine, request, fault, images, next(iter(load), None))
+
+
+def _lost_to_a_full_disk(
+    project: Project, engine: Backend, request: AttemptRequest, error: StorageFull, images: Mapping[str, str]
+) -> str:
+    """Close an attempt whose answers could not be written, as far as there is space; return what it loses."""
+    lost = "calls in flight and answers that could not be written are lost"
+    try:
+        record = _close(project, engine, request, Fault(type(error).__name__, str(error)), images)
+    except StorageFull:
+        return f"{lost}, and the next command charges what they may have cost"
+    if record.calls_lost == 0 and set(record.asked) == set(record.finished):
+        return "no call was in flight"
+    return f"{lost}, and up to {record.lost_usd:.4f} USD is charged for them"
 
 
 def _close(

@@ -30,7 +30,7 @@ def read_only(banked_shapes: ShapesProject, monkeypatch: pytest.MonkeyPatch) -> 
     root = str(banked_shapes.root)
 
     def below(path: object) -> bool:
-        return not isinstance(path, int) and os.path.abspath(os.fspath(path)).startswith(root)  # type: ignore[call-overload]
+        return not isinstance(path, int) and str(Path(str(path)).absolute()).startswith(root)
 
     def opened(real: Callable[..., Any]) -> Callable[..., Any]:
         def run(file: Any, mode: str = "r", *rest: Any, **named: Any) -> Any:
@@ -46,7 +46,7 @@ def read_only(banked_shapes: ShapesProject, monkeypatch: pytest.MonkeyPatch) -> 
         return real_open(path, flags, *rest, **named)
 
     def mkdir(path: Any, *rest: Any, **named: Any) -> None:
-        if below(path) and not os.path.exists(path):
+        if below(path) and not Path(path).exists():
             refuse(path)
         real_mkdir(path, *rest, **named)
 

@@ -28,7 +28,9 @@ def full_disk_named(path: Path) -> Iterator[None]:
             raise OSError(error.errno, error.strerror, str(path)) from None
         if error.errno not in _FULL:
             raise
-        raise StorageFull(f"{path}: the disk is full; free space and run again, nothing was lost") from None
+        raise StorageFull(
+            f"{path}: the disk is full; free space and run again, nothing that was finished is lost"
+        ) from None
 
 
 def write_atomic(path: Path, content: bytes) -> None:
