@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 
@@ -17,7 +18,7 @@ from tamesu.cli.review_text import review_lines
 from tamesu.cli.session import say
 from tamesu.core.metrics.definition import MetricValue
 from tamesu.core.planning import Grouping, Retries
-from tamesu.core.report.figures import figure, with_interval
+from tamesu.core.report.figures import NOT_KNOWN, figure, with_interval
 from tamesu.core.report.summary import EvalSummary
 from tamesu.core.report.text import visible
 from tamesu.edge.store.paths import Project
@@ -25,6 +26,8 @@ from tamesu.stages.judge_plan import plan_judges
 from tamesu.stages.plan import Planned, digest_cache, plan_eval
 from tamesu.stages.summary import summarise_eval
 from tamesu.stages.workflow import slot_line
+
+_OWED = re.compile(r"\bowed\b")
 
 
 @dataclass(frozen=True, slots=True)
@@ -122,10 +125,15 @@ def _folded(name: str) -> str:
 
 
 def _short(value: MetricValue) -> str:
-    return "owed" if value.value is None else figure(value.value, value.unit)
+    return _unknown(value) if value.value is None else figure(value.value, value.unit)
+
+
+def _unknown(value: MetricValue) -> str:
+    """Return the word for a figure that is not there: what is owed may still come, other things never do."""
+    return "owed" if _OWED.search(value.lacking) else NOT_KNOWN
 
 
 def _with_interval(value: MetricValue) -> str:
     if value.value is None:
-        return "owed"
+        return _unknown(value)
     return with_interval(value.value, value.interval, value.unit)
