@@ -142,7 +142,7 @@ PICTURE = ["a" * 64, {"role": "product", "detail": True}]
             "reference/1 changed (detail was true, now false)", "put the reference back",
         ),
         ("parameter/stop", ["a", None], ["b"], 'parameter/stop changed (was ["a", null], now ["b"])', 'to ["a", null]'),
-        ("parameter/flag", True, False, "parameter/flag changed (was true, now false)", "set parameter/flag back to true"),
+        ("parameter/flag", True, False, "parameter/flag changed (was true, now false)", "parameter/flag back to true"),
     ],
 )  # fmt: skip
 def test_a_cause_speaks_as_a_manifest_does(name: str, was: Any, now: Any, cause: str, undo: str) -> None:
