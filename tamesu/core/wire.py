@@ -194,7 +194,7 @@ def _sent(spec: RunSpec, request: WireRequest) -> Iterator[_Finding]:
     accounted = {"model"}
     with_tools = request.contents.get("tools", _NO_TOOLS) != _NO_TOOLS
     for expected in expectations(spec, protocol, with_tools):
-        declared = _beside_tools(expected, request)
+        declared = _beside_tools(spec, expected, request)
         carried = declared.carried(request)
         accounted.update(carried)
         yield from _compared(declared, request, carried)
@@ -220,9 +220,12 @@ class Expectation:
         return tuple(found for found in there if any(_below(found, name) for name in self.names))
 
 
-def _beside_tools(expected: Expectation, request: WireRequest) -> Expectation:
-    """Return where to look for a wish for pictures: a task's own tools stand beside the tool that makes them."""
-    if expected.parameter == "modalities" and PICTURE_TOOL in request.contents:
+def _beside_tools(spec: RunSpec, expected: Expectation, request: WireRequest) -> Expectation:
+    """Return where to look for a wish for pictures: tools of a task file stand beside the tool that makes them.
+
+    Without a task file nobody brings tools, so that any other is drift.
+    """
+    if expected.parameter == "modalities" and spec.task_file is not None and PICTURE_TOOL in request.contents:
         return replace(expected, names=(PICTURE_TOOL,))
     return expected
 

@@ -63,10 +63,10 @@ def test_tools_of_the_task_are_no_drift(tmp_path: Path, provider: str) -> None:
     assert the_attempt(project)["wire"]["differences"] == []
 
 
-def drift(tools: list[dict[str, object]]) -> list[tuple[str, str]]:
+def drift(tools: list[dict[str, object]], task_file: str | None = "inspect/task.py") -> list[tuple[str, str]]:
     """Return what the wire check says of a request with these tools, of a run that wants pictures of 1024x1024."""
     parameters = {"image": {"size": "1024x1024"}}
-    spec = replace(make_spec(("a",)), provider="openai", model="gpt-5", parameters=parameters)
+    spec = replace(make_spec(("a",)), provider="openai", model="gpt-5", parameters=parameters, task_file=task_file)
     reduced = reduce_body(json.dumps({"model": "gpt-5", "input": "a mug", "tools": tools}).encode())
     request = WireRequest(1, 1, "", "http", "/v1/responses", "a", 1, "gpt-5", reduced.parameters, reduced.contents)
     return [(one.kind, one.name) for one in check_wire(spec, [request], [], None).differences]
@@ -90,3 +90,9 @@ def test_another_wish_or_none_is_drift_whatever_stands_beside_it(tools: list[dic
 
 def test_no_tool_at_all_is_drift() -> None:
     assert drift([]) == [("sent otherwise", "modalities")]
+
+
+@pytest.mark.parametrize("other", [OWN, {"type": "web_search"}])
+def test_without_a_task_file_any_other_tool_is_drift(other: dict[str, object]) -> None:
+    assert drift([WISH, other]) == []
+    assert drift([WISH, other], task_file=None) == [("sent otherwise", "modalities")]
