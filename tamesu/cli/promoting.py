@@ -25,6 +25,7 @@ class PromotionJson:
     dataset: str
     folder: str
     promotion: Any
+    altered: tuple[str, ...]
 
 
 @click.command(short_help="Make accepted pictures of a closed eval a new dataset.")
@@ -51,7 +52,7 @@ def promote(name: str, dataset: str | None, selection: str | None, dry_run: bool
     folder = project.relative(done.folder)
     if as_json:
         plain = msgspec.to_builtins(done.record)
-        emit_json(PromotionJson(done.ending.value, done.folder.name, folder, plain))
+        emit_json(PromotionJson(done.ending.value, done.folder.name, folder, plain, done.altered))
         return
     _tell(done, folder)
 
@@ -65,6 +66,8 @@ def _tell(done: Promoted, folder: str) -> None:
     )
     for line in _remarks(record):
         say(f"  {line}")
+    for line in done.altered:
+        say(f"  altered since it was promoted: {line}; `tamesu lint` lists all of it")
     if done.ending is Ending.DRY_RUN:
         say("next: the same without --dry-run")
     else:

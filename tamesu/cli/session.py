@@ -21,6 +21,10 @@ from tamesu.edge.store.paths import Project, find_project
 
 _FULL_DISK = frozenset({errno.ENOSPC, errno.EDQUOT})
 _HUNG_UP = 129  # the terminal went away, and with it whoever would read why
+_READ_ONLY = (
+    "; `status`, `plan`, `leaderboard`, `compare` and `show` only read, the rest needs a copy that can be written"
+)
+FULL_DISK = "the disk is full; free space and run again, nothing that was finished is lost"
 INTERRUPTED = "interrupted; run again to go on, what was finished is kept"
 
 
@@ -104,9 +108,9 @@ def guarded(command: Callable[[], Any]) -> None:
         end_interrupted()
     except OSError as error:
         if error.errno in _FULL_DISK:
-            fail(f"{error.filename or 'the disk'}: the disk is full; free space and run again", 2)
+            fail(f"{error.filename or 'here'}: {FULL_DISK}", 2)
         if error.errno == errno.EIO and error.filename is None:
             raise SystemExit(_HUNG_UP) from None
         if error.filename is None:
             raise
-        fail(f"{error.filename}: {error.strerror}", 2)
+        fail(f"{error.filename}: {error.strerror}{_READ_ONLY if error.errno == errno.EROFS else ''}", 2)

@@ -15,7 +15,7 @@ from pathlib import Path
 from tamesu.base.errors import RunHeld
 from tamesu.base.model.workflow import WorkflowPlan
 from tamesu.cli.progress import Display
-from tamesu.cli.session import INTERRUPTED, warn
+from tamesu.cli.session import FULL_DISK, INTERRUPTED, warn
 from tamesu.core.aftermath import describe
 from tamesu.edge.store.locks import Presence
 from tamesu.edge.store.paths import Project
@@ -134,7 +134,7 @@ def _tell_errors(told: Path, project: Project, code: int, wanted: bool) -> bool:
     own = dict.fromkeys(line.removeprefix("tamesu: ") for line in lines if line.startswith("tamesu: "))
     full = code != 0 and any("No space left on device" in line or "the disk is full" in line for line in lines)
     if full and not any("the disk is full" in line for line in own):
-        own["the disk is full; free space and run again, nothing that was finished is lost"] = None
+        own[f"{FULL_DISK}; calls that were in flight are, and are charged"] = None
     if wanted:
         own.pop(INTERRUPTED, None)
     if code != 0 and not own and wanted:

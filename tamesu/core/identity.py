@@ -6,6 +6,7 @@ of two maps, so each cause carries its name. Version 1; its golden is tests/gold
 
 from __future__ import annotations
 
+import json
 import re
 from collections.abc import Iterable, Mapping
 from dataclasses import asdict, dataclass, field
@@ -245,11 +246,45 @@ class Difference:
     def __str__(self) -> str:
         if self.name in {"dataset", "images", "recordings"} or self.name.startswith(("source/", "model_role_rec")):
             return f"{self.name} changed"
+        if self.was is not None and self.now is not None:
+            if self.name == "output_schema":
+                return f"output_schema changed{_where(self.was, self.now)}"
+            if self.name.startswith("reference/"):
+                return _reference_change(self)
         return f"{self.name} changed (was {_short(self.was)}, now {_short(self.now)})"
 
 
+def _reference_change(change: Difference) -> str:
+    """Say of a reference, which is the digest of its file and its settings, which of both changed."""
+    (file, settings), (new_file, new_settings) = _reference(change.was), _reference(change.now)
+    told = [] if file == new_file else ["another picture"]
+    told += [f"{one.name} was {_short(one.was)}, now {_short(one.now)}" for one in differences(settings, new_settings)]
+    return f"{change.name} changed ({', '.join(told)})"
+
+
+def _reference(value: Json) -> tuple[Json, Mapping[str, Json]]:
+    match value:
+        case [file, dict() as settings]:
+            return file, settings
+    return value, {}
+
+
+def _where(was: Json, now: Json, path: str = "") -> str:
+    """Return ` at <path>` of the first place where two values differ, empty for the values as a whole."""
+    if isinstance(was, dict) and isinstance(now, dict):
+        name = differences(was, now)[0].name
+        deeper = f"{path}.{name}" if path else name
+        return _where(was.get(name), now.get(name), deeper)
+    return f" at {path} (was {_short(was)}, now {_short(now)})" if path else ""
+
+
+def said_value(value: Json) -> str:
+    """Return a value as a manifest would state it: texts as they are, anything else as JSON."""
+    return value if isinstance(value, str) else json.dumps(value, ensure_ascii=False)
+
+
 def _short(value: Json) -> str:
-    text = "absent" if value is None else str(value)
+    text = "absent" if value is None else said_value(value)
     return text if len(text) <= 60 else f"{text[:57]}..."
 
 

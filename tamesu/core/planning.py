@@ -51,7 +51,7 @@ def plan(
     return EvalPlan(
         ref=evaluation.ref,
         slots=slots,
-        found=tuple(found_run(record, slots) for record in situation.others),
+        found=(*(found_run(record, slots) for record in situation.others), *situation.damaged),
         launches=launches,
         spent_usd=situation.balance.spent_usd + situation.balance.lost_usd,
         reserved_usd=situation.balance.reserved_usd,

@@ -22,6 +22,7 @@ from tamesu.base.model.promotion import (
 )
 from tamesu.core.closing import last_closing
 from tamesu.core.naming import LONGEST_ID
+from tamesu.core.promotion_check import content_digest
 from tamesu.core.report.figures import count
 from tamesu.core.rows import ItemRow
 from tamesu.core.tasks import IMAGES
@@ -171,8 +172,8 @@ def promoted_dataset(
 ) -> PromotedDataset:
     """Return the documents of a promotion; `rows` are all of the eval, `outputs` those that become items."""
     evaluation = source.evaluation
-    promoted = tuple(_promoted(output, selection, evaluation.policy) for output in outputs)
     items = {item.id: item for item in evaluation.dataset.items}
+    promoted = tuple(_promoted(one, selection, evaluation.policy, items[one.row.item]) for one in outputs)
     record = PromotionRecord(
         eval=str(evaluation.ref),
         dataset=evaluation.dataset.file,
@@ -200,7 +201,12 @@ def same_promotion(one: PromotionRecord, other: PromotionRecord) -> bool:
 
     The digest of the views counts as little as the version of Tamesu: it also covers runs that serve no slot.
     """
-    return replace(one, evidence="", tamesu_version="") == replace(other, evidence="", tamesu_version="")
+    return _lasting(one) == _lasting(other)
+
+
+def _lasting(record: PromotionRecord) -> PromotionRecord:
+    items = tuple(replace(item, content="") for item in record.items)  # the dataset is held against it, not this
+    return replace(record, evidence="", tamesu_version="", items=items)
 
 
 def description(record: PromotionRecord) -> str:
@@ -214,7 +220,7 @@ def description(record: PromotionRecord) -> str:
     return text
 
 
-def _promoted(output: AcceptedOutput, selection: Selection, policy: Policy) -> PromotedItem:
+def _promoted(output: AcceptedOutput, selection: Selection, policy: Policy, source: Item) -> PromotedItem:
     identity, picture = item_id(output.row, selection), output.picture
     return PromotedItem(
         id=identity,
@@ -226,6 +232,7 @@ def _promoted(output: AcceptedOutput, selection: Selection, policy: Policy) -> P
         artifact=output.place,
         recorded=output.recorded,
         accepted_by=_verdicts(output.row, policy),
+        content=content_digest(source, identity),
     )
 
 

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from enum import StrEnum
 
 from tamesu.base.model.evidence import Balance, RunRecord
-from tamesu.base.model.plan import Stray
+from tamesu.base.model.plan import FoundRun, Stray
 from tamesu.base.model.trust import Origin
 from tamesu.core.slots import RunEvidence
 
@@ -32,6 +32,7 @@ class Situation:
     """What lies on disk for an eval: evidence per planned run, other runs, who holds them, the ledger, versions.
 
     `spent` is in US dollars by run, `recorded_usd` what all run.yml on disk say that they cost.
+    `damaged` are runs beside the plan that cannot be read or were changed by hand.
     `untrusted` are the markers of cases that came from elsewhere and whose code would run unreviewed.
     """
 
@@ -46,3 +47,4 @@ class Situation:
     installed_inspect: str
     pinned_inspect: str
     unpriced: Unpriced = Unpriced.REFUSED
+    damaged: tuple[FoundRun, ...] = ()

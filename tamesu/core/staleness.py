@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from tamesu.base.canonical import Json
 from tamesu.base.model.evidence import RunRecord
 from tamesu.base.model.plan import FoundRun, RunSpec, Slot, SlotState, Stray
-from tamesu.core.identity import Difference, differences
+from tamesu.core.identity import Difference, differences, said_value
 from tamesu.core.image_lock import image_causes
 
 _SHOWN_ITEMS = 3
@@ -86,10 +86,12 @@ def _undo(made: _Made, spec: RunSpec, change: Difference) -> Iterator[str]:
         yield "put the image references back"
     elif change.name == "recordings" or change.name.startswith("reference/"):
         yield f"put the {change.name.partition('/')[0]} back"
+    elif change.name == "output_schema" and change.was is not None:
+        yield "put the output schema back"
     elif change.name == "dataset":
         yield from _undo_dataset(made, spec)
     else:
-        was = "nothing (remove it)" if change.was is None else str(change.was)
+        was = "nothing (remove it)" if change.was is None else said_value(change.was)
         yield f"set {change.name} back to {was}"
 
 
@@ -150,7 +152,15 @@ def _changed_prompts(made: _Made, spec: RunSpec) -> list[str]:
     now = {file.path: file.sha256 for file in spec.identity.content}
     was = made.content
     changed = [path for path in sorted(set(was) | set(now)) if was.get(path) != now.get(path)]
-    return [path.rsplit("/", 1)[-1] for path in changed if "/prompts/" in path]
+    return [path.rsplit("/", 1)[-1] for path in changed if _is_prompt(path)]
+
+
+def _is_prompt(path: str) -> bool:
+    """Return whether a file is a prompt: by the folder it is in or, in any folder of an experiment, by its kind."""
+    if "/prompts/" in path:
+        return True
+    of_others = ("/datasets/", "/rubrics/", "/inspect/")
+    return path.endswith((".j2", ".md", ".txt")) and not any(folder in path for folder in of_others)
 
 
 def _items(what: str, names: Sequence[str]) -> list[str]:

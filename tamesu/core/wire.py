@@ -16,7 +16,7 @@ from tamesu.core.parameters import split_parameters
 from tamesu.core.picture_request import sent_modalities
 from tamesu.core.roles import models_of
 from tamesu.core.routes import Protocol, find_route
-from tamesu.core.wire_body import flat, leaves, value_digest
+from tamesu.core.wire_body import PICTURE_TOOL, flat, leaves, value_digest
 from tamesu.core.wire_names import added_by_client, travel
 
 _PATHS: Mapping[Protocol, tuple[tuple[re.Pattern[str], Protocol], ...]] = {
@@ -193,7 +193,8 @@ def _sent(spec: RunSpec, request: WireRequest) -> Iterator[_Finding]:
         yield _Finding("sent otherwise", "model", f"was {model}, planned was {spec.model}")
     accounted = {"model"}
     with_tools = request.contents.get("tools", _NO_TOOLS) != _NO_TOOLS
-    for declared in expectations(spec, protocol, with_tools):
+    for expected in expectations(spec, protocol, with_tools):
+        declared = _beside_tools(spec, expected, request)
         carried = declared.carried(request)
         accounted.update(carried)
         yield from _compared(declared, request, carried)
@@ -217,6 +218,16 @@ class Expectation:
         """Return the names in a request that carry it."""
         there = (*request.parameters, *request.contents)
         return tuple(found for found in there if any(_below(found, name) for name in self.names))
+
+
+def _beside_tools(spec: RunSpec, expected: Expectation, request: WireRequest) -> Expectation:
+    """Return where to look for a wish for pictures: tools of a task file stand beside the tool that makes them.
+
+    Without a task file nobody brings tools, so that any other is drift.
+    """
+    if expected.parameter == "modalities" and spec.task_file is not None and PICTURE_TOOL in request.contents:
+        return replace(expected, names=(PICTURE_TOOL,))
+    return expected
 
 
 def _below(found: str, name: str) -> bool:

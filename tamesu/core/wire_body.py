@@ -13,7 +13,7 @@ from tamesu.base.canonical import Json, digest_bytes
 _CONTENTS = frozenset(
     {
         "contents", "input", "instructions", "messages", "prompt", "system", "systemInstruction", "system_instruction",
-        "toolConfig", "tools",
+        "toolConfig", "tools", "tools.image_generation",
     }
 )  # fmt: skip
 _SCHEMAS = frozenset(
@@ -35,6 +35,8 @@ _WORDS = frozenset(
     }
 )  # fmt: skip
 _DIGEST = "sha256:"
+# The tool of a provider's own that makes pictures, which is kept apart where a task has tools beside it.
+PICTURE_TOOL = "tools.image_generation"
 
 
 @dataclass(frozen=True, slots=True)
@@ -90,9 +92,18 @@ def value_digest(value: Json) -> str:
 
 def leaves(name: str, value: Json | Mapping[str, Json]) -> Iterator[tuple[str, Any]]:
     """Yield what is kept of a body by dotted name, below `name`; contents and schemas are whole."""
+    if name == "tools" and isinstance(value, list):
+        pictures = [one for one in value if _makes_pictures(one)]
+        if 0 < len(pictures) < len(value):
+            yield PICTURE_TOOL, pictures
+            value = [one for one in value if not _makes_pictures(one)]
     whole = name in _CONTENTS or name in _SCHEMAS
     if isinstance(value, Mapping) and value and not whole:
         for key, below in value.items():
             yield from leaves(f"{name}.{key}" if name else str(key), below)
     elif name:
         yield name, value
+
+
+def _makes_pictures(tool: Json) -> bool:
+    return isinstance(tool, dict) and tool.get("type") == "image_generation"

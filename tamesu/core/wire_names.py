@@ -86,7 +86,7 @@ _RESPONSES: Mapping[str, Travel] = {
     "effort": Travel(("reasoning.effort",), config="reasoning_effort"),
     # logprobs would be one of several words in `include`, which is there anyway and tells nothing
     "max_tokens": _as("max_output_tokens"),
-    # pictures are made by a tool of the provider's, the only one where a task has none of its own
+    # pictures are made by a tool of the provider's; tools of a task beside it are told apart in the body
     "modalities": _as("tools"),
     "parallel_tool_calls": Travel(("parallel_tool_calls",), only_with_tools=True),
     "reasoning_effort": _as("reasoning.effort"),

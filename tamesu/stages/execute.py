@@ -18,7 +18,7 @@ from tamesu.base.errors import (
     StorageFull,
     UsageError,
 )
-from tamesu.base.model.evidence import AttemptRecord, Fault, RunRecord
+from tamesu.base.model.evidence import AttemptRecord, Fault
 from tamesu.base.model.load import LoadSummary
 from tamesu.base.model.manifest import EvalRef
 from tamesu.base.model.plan import RunSpec
@@ -36,7 +36,7 @@ from tamesu.edge.store.locks import held
 from tamesu.edge.store.paths import Project, RunPaths
 from tamesu.edge.store.places import places_held
 from tamesu.edge.store.progress import tell_progress
-from tamesu.edge.store.records import read_record
+from tamesu.edge.store.runs import read_run
 from tamesu.short_lived import loading
 from tamesu.stages.attempts import adopt, begin, close, make_request, sweep
 from tamesu.stages.clock import now
@@ -184,10 +184,26 @@ def _attempt(
     with nullcontext(list[LoadSummary]()) if preflight is None else preflight.sampled_load(spec) as load:
         try:
             fault = engine.execute(request)
-        except (Refused, StorageFull, UsageError) as error:
+        except StorageFull as error:
+            raise StorageFull(f"{error}; {_lost_to_a_full_disk(project, engine, request, error, images)}") from None
+        except (Refused, UsageError) as error:
             _close(project, engine, request, Fault(type(error).__name__, str(error)), images)
             raise
     return _close(project, engine, request, fault, images, next(iter(load), None))
+
+
+def _lost_to_a_full_disk(
+    project: Project, engine: Backend, request: AttemptRequest, error: StorageFull, images: Mapping[str, str]
+) -> str:
+    """Close an attempt whose answers could not be written, as far as there is space; return what it loses."""
+    lost = "calls in flight and answers that could not be written are lost"
+    try:
+        record = _close(project, engine, request, Fault(type(error).__name__, str(error)), images)
+    except StorageFull:
+        return f"{lost}, and the next command charges what they may have cost"
+    if record.calls_lost == 0 and set(record.asked) == set(record.finished):
+        return "no call was in flight"
+    return f"{lost}, and up to {record.lost_usd:.4f} USD is charged for them"
 
 
 def _close(
@@ -206,7 +222,7 @@ def _close(
 def _not_ingested(run: RunPaths) -> bool:
     """Return whether a closed attempt is missing from run.yml; tries and items are counted from there."""
     closed = [f"{record.attempt:02d}" for _, record in read_attempts(run)]
-    known = read_record(run.record, RunRecord).attempts if run.record.exists() else {}
+    known = read_run(run).attempts if run.record.exists() else {}
     return any(number not in known for number in closed)
 
 
@@ -219,7 +235,7 @@ class _Owed:
 def _pending(project: Project, spec: RunSpec, order: LaunchOrder) -> _Owed:
     run = project.eval(spec.ref).run(spec.run_id)
     attempts = tuple(record for _, record in read_attempts(run))
-    record = read_record(run.record, RunRecord) if run.record.exists() else None
+    record = read_run(run) if run.record.exists() else None
     known = {} if record is None else dict(record.attempts)
     evidence = RunEvidence(record=record, attempts=attempts, attempt_digests=known)
     judge = reopened_slot if order.retries is Retries.AGAIN else slot

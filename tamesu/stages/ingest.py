@@ -40,7 +40,9 @@ from tamesu.edge.store.evidence import read_attempts
 from tamesu.edge.store.files import full_disk_named, write_atomic, write_verified
 from tamesu.edge.store.journal import CallEvent, log_event, log_events
 from tamesu.edge.store.paths import Project, RunPaths
-from tamesu.edge.store.records import dump_record, read_record
+from tamesu.edge.store.records import dump_record
+from tamesu.edge.store.runs import read_run
+from tamesu.edge.store.seal import dump_sealed, dump_unsealed
 from tamesu.edge.store.staging import collect, read_kept, read_staging
 from tamesu.stages.attempts import counted_attempts, make_request
 from tamesu.stages.built_in import checked, expectations
@@ -105,10 +107,10 @@ def ingest_run(project: Project, backend: Backend, spec: RunSpec, extent: Extent
 
 
 def write_run_record(project: Project, spec: RunSpec, made: RunRecord) -> None:
-    """Write run.yml, and tell the call log, unless it says the same already."""
+    """Write run.yml, and tell the call log, unless it says the same already, sealed or by an early version."""
     paths = project.eval(spec.ref)
-    place, content = paths.run(spec.run_id).record, dump_record(made)
-    if place.exists() and place.read_bytes() == content:
+    place, content = paths.run(spec.run_id).record, dump_sealed(made)
+    if place.exists() and place.read_bytes() in {content, dump_unsealed(made)}:
         return
     write_atomic(place, content)
     counts = {"state": made.state, "complete": made.complete, "failed": made.failed}
@@ -116,7 +118,7 @@ def write_run_record(project: Project, spec: RunSpec, made: RunRecord) -> None:
 
 
 def _previous(run: RunPaths) -> RunRecord | None:
-    return read_record(run.record, RunRecord) if run.record.exists() else None
+    return read_run(run) if run.record.exists() else None
 
 
 def _refuse_missing(counted: Iterable[str], attempts: Sequence[AttemptRecord]) -> None:

@@ -16,6 +16,7 @@ from tamesu.base.errors import BudgetRefused
 from tamesu.base.model.evidence import Fault, LedgerEntry
 from tamesu.base.model.judgement import JudgeCall, JudgmentFailure, JudgmentRecord
 from tamesu.base.model.plan import RoleRun, is_paid
+from tamesu.core.judging.blockers import budget_left
 from tamesu.core.judging.money import CallCost, call_cost
 from tamesu.core.judging.owed import DRIFT, EMPTY, FILTERED, TRUNCATED
 from tamesu.core.judging.reply import read_verdict
@@ -103,15 +104,16 @@ class JudgeDesk:
         total, bound = balance(entries).total_usd, ask.bound_usd
         if total + bound > self._payer.budget_usd + 1e-9:
             raise BudgetRefused(
-                f"{ask.run.ref}: up to {bound:.4f} USD on top of {total:.4f} USD spent or reserved exceeds "
-                f"judge_budget_usd {self._payer.budget_usd:.4f}; raise it in eval.yml"
+                f"{ask.run.ref}: a call of judge '{ask.judge.id}' may cost up to {bound:.4f} USD; of judge_budget_usd "
+                f"{self._payer.budget_usd:.4f} {budget_left(self._payer.budget_usd, total):.4f} USD are left; raise "
+                "defaults.judge_budget_usd in eval.yml"
             )
         ceiling = self._payer.pay_usd or 0.0
         committed = invocation_total(all_ledgers(self._project), self._payer.id)
         if committed + bound > ceiling + 1e-9:
             raise BudgetRefused(
-                f"{ask.run.ref}: up to {bound:.4f} USD on top of {committed:.4f} USD exceeds pay_usd {ceiling:.4f}; "
-                "raise the ceiling"
+                f"{ask.run.ref}: a call of judge '{ask.judge.id}' may cost up to {bound:.4f} USD; of the ceiling of "
+                f"this command, {ceiling:.4f} USD, {budget_left(ceiling, committed):.4f} are left; raise --pay-usd"
             )
 
     async def ask(self, ask: Ask) -> Record:

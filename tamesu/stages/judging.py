@@ -99,8 +99,8 @@ def refuse(ref: EvalRef, plan: JudgePlan, payer: Payer) -> None:
         raise PaymentNeeded(payment_line(ref, plan))
     if plan.exposure_usd > payer.pay_usd + 1e-9:
         raise BudgetRefused(
-            f"{ref}: judging may cost up to {plan.exposure_usd:.4f} USD, above pay_usd {payer.pay_usd:.4f}; raise "
-            "the ceiling, or ask fewer (--judge, --limit)"
+            f"{ref}: judging may cost up to {plan.exposure_usd:.4f} USD, above pay_usd {payer.pay_usd:.4f}, the "
+            "ceiling of this command; raise --pay-usd or ask fewer (--judge, --limit)"
         )
 
 

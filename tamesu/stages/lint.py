@@ -11,8 +11,9 @@ from tamesu.base.errors import EvidenceError, UsageError
 from tamesu.base.model.finding import Finding
 from tamesu.base.model.manifest import EvalRef
 from tamesu.edge.documents.dataset_reader import read_dataset
-from tamesu.edge.documents.eval_reader import read_eval
+from tamesu.edge.documents.eval_reader import ReadEval, read_eval
 from tamesu.edge.documents.layout import layout_findings
+from tamesu.edge.documents.promotion_reader import promotion_findings
 from tamesu.edge.documents.reading import Reading, Shelf
 from tamesu.edge.documents.rubric_reader import read_rubric
 from tamesu.edge.documents.schemas import DocumentKind
@@ -113,7 +114,9 @@ def _lint(
     for manifest in others:
         found.update(_read(project, manifest, shelf))
     for ref in refs:
-        found.update(read_eval(project, ref, shelf).findings)
+        read = read_eval(project, ref, shelf)
+        found.update(read.findings)
+        found.update(_promoted(project, read, shelf))
         found.update(_edited_in_flight(project, ref))
     return Linted(tuple(sorted(found)), len(refs))
 
@@ -124,12 +127,22 @@ def _read(project: Project, manifest: _Manifest, shelf: Shelf) -> tuple[Finding,
         case DocumentKind.CONFIG | DocumentKind.MODELS:
             reading.shared("setting", project.config, lambda own, path: read_setting(own, path, project.models))
         case DocumentKind.DATASET:
-            reading.shared("dataset", manifest.path, read_dataset)
+            dataset = reading.shared("dataset", manifest.path, read_dataset)
+            if dataset is not None:
+                return (*reading.told(), *promotion_findings(reading, manifest.path, dataset))
         case DocumentKind.RUBRIC:
             reading.shared("rubric", manifest.path, read_rubric)
         case _:
             reading.shared("case", manifest.path, lambda own, path: own.document(path, manifest.kind))
     return reading.told()
+
+
+def _promoted(project: Project, read: ReadEval, shelf: Shelf) -> tuple[Finding, ...]:
+    """Return how the dataset of an eval differs from the promotion that made it."""
+    if read.evaluation is None:
+        return ()
+    dataset = read.evaluation.dataset
+    return promotion_findings(Reading(project.root, shelf), project.root / dataset.file, dataset)
 
 
 def _edited_in_flight(project: Project, ref: EvalRef) -> Iterator[Finding]:

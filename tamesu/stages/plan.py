@@ -23,7 +23,7 @@ from tamesu.edge.documents.eval_reader import ReadEval, read_eval
 from tamesu.edge.documents.reading import Shelf
 from tamesu.edge.documents.settings_reader import installed_inspect
 from tamesu.edge.store.digests import DigestCache
-from tamesu.edge.store.evidence import held_elsewhere, other_records, read_evidence
+from tamesu.edge.store.evidence import damaged_others, held_elsewhere, other_records, read_evidence
 from tamesu.edge.store.journal import read_ledger
 from tamesu.edge.store.paths import Project
 from tamesu.stages.freeze import frozen_spec
@@ -72,6 +72,7 @@ def plan_eval(
     situation = Situation(
         evidence=evidence,
         others=others,
+        damaged=damaged_others(project, ref, (spec.run_id for spec in runs.runs), cache),
         recorded_usd=math.fsum(record.spent_usd for record in records),
         strays=_strays(project, ref, runs),
         balance=balance(ledger),

@@ -31,8 +31,9 @@ from tamesu.core.promotion import (
 )
 from tamesu.core.rows import ItemRow
 from tamesu.core.votes import reviewed_artifacts
+from tamesu.edge.documents.promotion_reader import altered_since
 from tamesu.edge.documents.regular_files import read_regular_file
-from tamesu.edge.store.digests import DigestCache, file_digest
+from tamesu.edge.store.digests import DigestCache
 from tamesu.edge.store.folders import publish_folder
 from tamesu.edge.store.locks import held
 from tamesu.edge.store.paths import Project
@@ -62,11 +63,15 @@ class Request:
 
 @dataclass(frozen=True, slots=True)
 class Promoted:
-    """The folder of the new dataset, what its promotion.yml says, and what became of it."""
+    """The folder of the new dataset, what its promotion.yml says, and what became of it.
+
+    `altered` are lines about datasets of this very promotion that are not any more what was promoted.
+    """
 
     folder: Path
     record: PromotionRecord
     ending: Ending
+    altered: tuple[str, ...] = ()
 
 
 def promote_eval(project: Project, name: str, request: Request, cache: DigestCache) -> Promoted:
@@ -82,9 +87,9 @@ def promote_eval(project: Project, name: str, request: Request, cache: DigestCac
     case = reviewable.evaluation.ref.case
     with _alone(project, case, request):
         datasets = _datasets(project, case)
-        known = None if request.dataset is not None else _made_before(datasets, made.record)
-        if known is not None:
-            return Promoted(known, made.record, Ending.ALREADY)
+        before = _made_before(project, datasets, made.record)
+        if request.dataset is None and before.whole is not None:
+            return Promoted(before.whole, made.record, Ending.ALREADY, before.altered)
         target = datasets / (request.dataset or next_version(reviewable.evaluation.dataset.id, _names(datasets)))
         check_id("dataset", target.name)
         if os.path.lexists(target):
@@ -93,12 +98,12 @@ def promote_eval(project: Project, name: str, request: Request, cache: DigestCac
         if request.dry_run:
             for _ in files:  # each picture is read and compared
                 pass
-            return Promoted(target, made.record, Ending.DRY_RUN)
+            return Promoted(target, made.record, Ending.DRY_RUN, before.altered)
         try:
             publish_folder(target, files)
         except FileExistsError:
             raise _taken(project, target, reviewable.evaluation.dataset.id) from None
-    return Promoted(target, made.record, Ending.DONE)
+    return Promoted(target, made.record, Ending.DONE, before.altered)
 
 
 def _alone(project: Project, case: str, request: Request) -> AbstractContextManager[None]:
@@ -164,20 +169,31 @@ def _taken(project: Project, target: Path, source: str) -> Refused:
     )
 
 
-def _made_before(datasets: Path, record: PromotionRecord) -> Path | None:
-    """Return the dataset that holds exactly this promotion, its pictures unchanged."""
+@dataclass(frozen=True, slots=True)
+class _Before:
+    """Datasets of one promotion that lie there: one that is whole, and lines about those that were altered since."""
+
+    whole: Path | None
+    altered: tuple[str, ...]
+
+
+def _made_before(project: Project, datasets: Path, record: PromotionRecord) -> _Before:
+    """Return what lies there of exactly this promotion."""
+    whole, altered = None, []
     for path in sorted(datasets.glob(f"[!.]*/{PROMOTION}")):
         try:
-            known = read_record(path, PromotionRecord)
-            if same_promotion(known, record) and all(_holds(path.parent, one) for one in known.items):
-                return path.parent
+            if not same_promotion(read_record(path, PromotionRecord), record):
+                continue
+            # held against what is accepted now, so that one that recorded less of itself is held against all of it
+            changed = altered_since(project.root, path.with_name(DATASET), record)
         except (EvidenceError, OSError):
-            continue  # damaged, or altered since: no reason not to make it anew
-    return None
-
-
-def _holds(folder: Path, item: PromotedItem) -> bool:
-    return file_digest(folder / item.asset) == item.sha256
+            continue  # damaged: no reason not to make it anew
+        if changed:
+            more = f" (and {len(changed) - 1} more)" if len(changed) > 1 else ""
+            altered.append(f"{project.relative(path.parent)}/{changed[0]}{more}")
+        elif whole is None:
+            whole = path.parent
+    return _Before(whole, tuple(altered))
 
 
 # --- what is written

@@ -16,7 +16,6 @@ import msgspec
 
 from tamesu.base.canonical import digest_bytes
 from tamesu.base.errors import EvidenceError, Refused, UsageError, shown
-from tamesu.base.model.evidence import RunRecord
 from tamesu.base.model.package import Publisher, RegistryEntry
 from tamesu.core.packages.inventory import content_digest
 from tamesu.core.report.site import ShownVersion, site_pages, version_place
@@ -26,8 +25,9 @@ from tamesu.edge.packages.extraction import written_files
 from tamesu.edge.packages.registry import PUBLISHERS, Registry, Version, read_entry, read_publisher
 from tamesu.edge.store.digests import file_digest
 from tamesu.edge.store.files import full_disk_named, sync_folder, write_atomic
-from tamesu.edge.store.paths import Project
-from tamesu.edge.store.records import dump_record, read_record
+from tamesu.edge.store.paths import Project, RunPaths
+from tamesu.edge.store.records import dump_record
+from tamesu.edge.store.runs import read_run
 from tamesu.stages.plan import digest_cache
 from tamesu.stages.present import study_of_case
 from tamesu.stages.site_download import write_download
@@ -141,7 +141,7 @@ def _pin(project: Project) -> None:
     versions: Counter[str] = Counter()
     for path in project.root.glob("cases/*/experiments/*/evals/*/runs/*/run.yml"):
         with suppress(EvidenceError):
-            versions[read_record(path, RunRecord).execution.inspect_version] += 1
+            versions[read_run(RunPaths(path.parent)).execution.inspect_version] += 1
     if versions:
         write_atomic(project.config, dump_record({"inspect_version": versions.most_common(1)[0][0]}))
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from dataclasses import asdict
 
 from tamesu.base.canonical import Json, digest
@@ -24,7 +24,7 @@ from tamesu.edge.store.parsed import read_results
 from tamesu.edge.store.paths import Project
 from tamesu.stages.plan import Planned
 
-VIEWS_VERSION = 7  # raised when the same evidence yields other views
+VIEWS_VERSION = 8  # raised when the same evidence yields other views
 
 
 def evidence_digest(project: Project, planned: Planned, cache: DigestCache) -> str:
@@ -123,7 +123,12 @@ def summarise_eval(project: Project, planned: Planned, cache: DigestCache) -> Ev
         evidence=evidence_digest(project, planned, cache),
         found=plan.found,
         policy_changed=plan.policy_changed,
-        remarks=(*_ledger_remarks(plan), *closing_notes(project, planned, cache), *_remarks(planned)),
+        remarks=(
+            *_ledger_remarks(plan),
+            *_uncounted(plan),
+            *closing_notes(project, planned, cache),
+            *_remarks(planned),
+        ),
         judge_balance=balance(read_ledger(project.eval(evaluation.ref).judge_ledger)),
     )
 
@@ -136,6 +141,13 @@ def closing_notes(project: Project, planned: Planned, cache: DigestCache) -> tup
 
 def _ledger_remarks(plan: EvalPlan) -> tuple[str, ...]:
     return () if plan.ledger_problem is None else (plan.ledger_problem,)
+
+
+def _uncounted(plan: EvalPlan) -> Iterator[str]:
+    """Yield why a run that lies there is in no figure: nothing of evidence that does not verify is shown."""
+    for slot in plan.slots:
+        if slot.state is SlotState.FAILED and slot.problem is not None:
+            yield f"{slot.spec.run_id}: {slot.problem}; its answers are in no figure and stand as owed"
 
 
 def _remarks(planned: Planned) -> tuple[str, ...]:

@@ -226,7 +226,8 @@ class TestMoney:
     def test_above_the_budget_nothing_starts(self, tmp_path: Path, call: Caller) -> None:
         project = self.paid(tmp_path / "p", budget=0.02)
         line = one_line(call(project, "judge"), 2)
-        assert "judge_budget_usd 0.0200; raise it or ask fewer" in line
+        assert "of judge_budget_usd 0.0200, which is apart from budget_usd, 0.0200 USD are left" in line
+        assert line.endswith("raise defaults.judge_budget_usd or ask fewer (--judge, --limit)")
         assert (project.records(), project.judge_ledger()) == ([], [])
         plan = json.loads(call(project, "plan", "--json").out)[0]["judging"]
         assert [blocker["kind"] for blocker in plan["blockers"]] == ["budget"]

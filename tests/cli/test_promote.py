@@ -388,3 +388,92 @@ def test_a_case_from_elsewhere_is_promoted_as_no_code_of_it_runs(images: Product
     before = evidence(images)
     assert call(images, "promote", "replayed").code == 0
     assert evidence(images) == before
+
+
+# --- what was altered since
+
+
+def in_items(old: str, new: str) -> Callable[[Path], object]:
+    """Return an edit of items.jsonl."""
+
+    def change(folder: Path) -> None:
+        path = folder / "items.jsonl"
+        assert old in path.read_text()
+        path.write_text(path.read_text().replace(old, new, 1))
+
+    return change
+
+
+def first_picture(folder: Path) -> Path:
+    return next(iter(sorted((folder / "assets").iterdir())))
+
+
+@pytest.mark.parametrize(
+    ("change", "where", "said"),
+    [
+        (in_items('"blue"', '"red"'), "items.jsonl", "is not what was promoted"),
+        (in_items('"outdoor"', '"indoor"'), "items.jsonl", "is not what was promoted"),
+        (in_items('{"id": "bottle-', '{"id": "flask-'), "items.jsonl", "is gone"),
+        (lambda folder: first_picture(folder).write_bytes(b"\x89PNG\r\n\x1a\nother"), "assets/", "is not the picture"),
+        (lambda folder: first_picture(folder).unlink(), "items.jsonl", "or it is missing"),
+    ],
+    ids=["input", "metadata", "id", "picture", "missing picture"],
+)
+def test_what_was_altered_since_is_found_by_lint_and_told_by_promote(
+    change: Callable[[Path], object], where: str, said: str, images: ProductImages, call: Caller
+) -> None:
+    call(images, "promote", "replayed")
+    change(images.path(V2))
+    before = files(images.path(V2))
+    linted = call(images, "lint")
+    assert linted.code == 1
+    (line, *_) = [line for line in linted.out.splitlines() if "dataset/not-as-promoted" in line]
+    assert line.startswith(f"{V2.as_posix()}/{where}")
+    assert any(said in line for line in linted.out.splitlines() if "dataset/not-as-promoted" in line)
+    told = call(images, "promote", "replayed")
+    assert told.code == 0
+    assert "promoted already" not in told.out
+    assert f"  altered since it was promoted: {V2.as_posix()}/" in told.out
+    assert "promoted: cases/product-shots/datasets/products-v3 (" in told.out
+    assert files(images.path(V2)) == before
+
+
+def test_an_item_of_an_altered_set_is_found_by_lint_of_the_eval_that_asks_it(
+    images: ProductImages, call: Caller
+) -> None:
+    call(images, "promote", "replayed")
+    following = images.path(EVAL.parent / "following/eval.yml")
+    following.parent.mkdir()
+    following.write_text(FOLLOWING)
+    following.with_name("ask.md.j2").write_text("Put {{ item.id }} on a shelf.\n")
+    following.with_name("recordings.jsonl").write_text('{"tamesu_recording": 1, "label": "nothing, for a test"}\n')
+    assert "not-as-promoted" not in call(images, "lint", "following").out
+    in_items('"blue"', '"red"')(images.path(V2))
+    assert "not-as-promoted" in call(images, "lint", "following").out
+
+
+def test_another_order_of_keys_is_no_alteration(images: ProductImages, call: Caller) -> None:
+    call(images, "promote", "replayed")
+    path = images.path(V2 / "items.jsonl")
+    path.write_text("".join(f"{json.dumps(one, sort_keys=True)}\r\n" for one in lines(images, V2)))
+    assert call(images, "lint").out == "1 eval(s): no errors\n"
+    assert "promoted already" in call(images, "promote", "replayed").out
+
+
+def test_a_promotion_of_an_early_version_is_known_again(images: ProductImages, call: Caller) -> None:
+    call(images, "promote", "replayed")
+    path = images.path(V2 / "promotion.yml")
+    early = promotion(images)
+    for item in early["items"]:
+        del item["content"]
+    path.write_text(yaml.safe_dump(early, sort_keys=False))
+    assert call(images, "lint").out == "1 eval(s): no errors\n"
+    assert "promoted already" in call(images, "promote", "replayed").out
+    in_items('"blue"', '"red"')(images.path(V2))
+    assert "altered since it was promoted" in call(images, "promote", "replayed").out
+
+
+def test_a_promotion_that_cannot_be_read_is_found_by_lint(images: ProductImages, call: Caller) -> None:
+    call(images, "promote", "replayed")
+    images.path(V2 / "promotion.yml").write_text("eval: 3\n")
+    assert f"{V2.as_posix()}/promotion.yml:1:1: error dataset/not-as-promoted" in call(images, "lint").out

@@ -2,7 +2,11 @@
 
 from __future__ import annotations
 
+import json
+from collections.abc import Sequence
 from pathlib import Path
+
+import pytest
 
 from tests import live
 from tests.live import EVAL, LiveProject, Model
@@ -21,10 +25,35 @@ def sums(dataset: str) -> Task:
     return Task(dataset=json_dataset(dataset), solver=[generate(), user_message("Are you sure?"), generate()])
 """
 
+WITH_TOOLS = """
+from inspect_ai import Task, task
+from inspect_ai.dataset import json_dataset
+from inspect_ai.solver import generate, use_tools
+from inspect_ai.tool import tool
 
-def text_eval(target: Path, server: ModelServer, task: str | None) -> LiveProject:
+
+@tool
+def abacus():
+    async def execute(number: int):
+        '''Count.
+
+        Args:
+            number: How far.
+        '''
+        return str(number)
+
+    return execute
+
+
+@task
+def sums(dataset: str) -> Task:
+    return Task(dataset=json_dataset(dataset), solver=[use_tools(abacus()), generate()])
+"""
+
+
+def text_eval(target: Path, server: ModelServer, task: str | None, models: Sequence[Model] = MODELS) -> LiveProject:
     """Return a text eval of two items on Inspect, by Tamesu's own task or by the given one."""
-    project = live.make(target, server.url, MODELS, backend="native", items=2, task=task or live.TASK)
+    project = live.make(target, server.url, models, backend="native", items=2, task=task or live.TASK)
     named = "" if task is None else "\n  file: ../../inspect/task.py\n  task: sums"
     project.edit(EVAL / "eval.yml", "backend: native", f"backend: inspect{named}")
     schema = "task: structured_text\n"
@@ -59,3 +88,18 @@ def test_every_call_of_a_solver_of_ones_own(tmp_path: Path) -> None:
         project = text_eval(tmp_path / "live", server, TOOLS)
         assert attempt(project, checked=False).error is None
         checked(project, 8)
+
+
+@pytest.mark.parametrize(
+    "model",
+    [*MODELS, *(Model(*one) for one in (("openai", "gpt-5"), ("google", "gemini-any"), ("mistral", "mistral-any")))],
+    ids=lambda model: model.provider.replace("/", "-"),
+)
+def test_tools_of_the_task_are_no_drift(tmp_path: Path, model: Model) -> None:
+    with ModelServer(models=(model.name,)) as server:
+        project = text_eval(tmp_path / "live", server, WITH_TOOLS, [model])
+        assert attempt(project, checked=False).error is None
+        bodies = [received.body for received in server.requests if received.body is not None]
+    assert bodies
+    assert all("abacus" in json.dumps(body["tools"]) for body in bodies)
+    assert [record["wire"]["differences"] for record in project.attempts()] == [[]]

@@ -13,6 +13,7 @@ import yaml
 
 from tamesu.base.canonical import digest_bytes
 from tests.native.project import EVAL, ITEMS, Tickets, tickets
+from tests.sealing import write_sealed
 
 
 @pytest.fixture(scope="module")
@@ -60,7 +61,7 @@ def re_record(path: Path, change: Callable[[dict[str, Any]], None]) -> None:
     record_file = path.parents[2] / "run.yml"
     record = yaml.safe_load(record_file.read_text())
     record["items"][path.parent.name]["result"] = digest_bytes(path.read_bytes())
-    record_file.write_text(yaml.safe_dump(record, sort_keys=False))
+    write_sealed(record_file, record)
 
 
 def test_checks_that_say_the_same_change_nothing_and_ask_nobody(clone: Tickets) -> None:

@@ -20,6 +20,7 @@ from tests.cli.calling import Caller
 from tests.packages.snapshots import snapshot
 from tests.projects import ShapesProject
 from tests.review.packs import NAME, export, responses, take_in, write
+from tests.sealing import write_sealed
 
 SECRET = "a-secret-of-this-machine"
 READING = ("status", "plan", "report replayed", "present shape-drawing", "review status", "list", "leaderboard")
@@ -37,7 +38,7 @@ def forged(item: Path, change: Callable[[dict[str, Any], dict[str, Any]], object
     change(entry, result)
     result_file.write_text(yaml.safe_dump(result, sort_keys=False))
     entry["result"] = hashlib.sha256(result_file.read_bytes()).hexdigest()
-    record_file.write_text(yaml.safe_dump(record, sort_keys=False))
+    write_sealed(record_file, record)
 
 
 def written_pages(project: ShapesProject) -> str:
@@ -98,7 +99,7 @@ def test_c37_aliases_in_evidence_unfold_to_nothing(banked_shapes: ShapesProject,
     record_file = item.parent.parent / "run.yml"
     record = yaml.safe_load(record_file.read_text())
     record["items"][item.name]["result"] = hashlib.sha256((item / "result.yml").read_bytes()).hexdigest()
-    record_file.write_text(yaml.safe_dump(record, sort_keys=False))
+    write_sealed(record_file, record)
     done = call(banked_shapes, "present", "shape-drawing")
     assert "it holds a YAML alias" in done.out + done.err + written_pages(banked_shapes)
 

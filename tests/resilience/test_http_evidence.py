@@ -141,10 +141,11 @@ def test_a_run_measures_its_frozen_copy_and_edits_meanwhile_are_told(arena: Aren
 # --- a full disk -----------------------------------------------------------------------------------------
 
 
-def test_a_disk_that_fills_while_calls_are_in_flight(small_disk: Path, launcher: Launcher) -> None:
+@pytest.mark.parametrize("backend", ["inspect", "native"])
+def test_a_disk_that_fills_while_calls_are_in_flight(backend: str, small_disk: Path, launcher: Launcher) -> None:
     gate = Gate()
     with ModelServer(gate, models=("adder",)) as server:
-        arena = Arena(live_project(small_disk / "live", server.url), server, gate, launcher)
+        arena = Arena(live_project(small_disk / "live", server.url, backend=backend), server, gate, launcher)
         run = arena.begin(Strike("run", "int", 4, CONCURRENCY))
         ballast = fill(small_disk, 0)
         gate.open()
@@ -155,6 +156,8 @@ def test_a_disk_that_fills_while_calls_are_in_flight(small_disk: Path, launcher:
         ballast.unlink()
         arena.finish()
     assert (code, len(told)) == (2, 1), run.err
+    assert "nothing that was finished is lost; calls " in told[0]
+    assert " charge" in told[0]
     assert "Traceback" not in run.err
     finished = [item for record in attempts(arena.project.eval) for item in record["finished"]]
     asked = asked_items(server)

@@ -260,7 +260,7 @@ def test_a_write_that_finds_the_disk_full_ends_in_one_line(tmp_path: Path, forks
     done = forks.work_off(project, stage, strike)
     assert done[-1].code == 2, done[-1].err
     (line,) = done[-1].err.splitlines()
-    assert "the disk is full" in line
+    assert "the disk is full; free space and run again, nothing that was finished is lost" in line
     before = asked(project)
     finish(forks, project)
     assert_complete(project, 3)

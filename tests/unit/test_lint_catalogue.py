@@ -18,6 +18,7 @@ LITERAL = re.compile(r'"([a-z-]+/[A-Za-z-]+)"')
 
 # Told in tests of their own: a state of the machine, or a warning.
 ELSEWHERE = {
+    "dataset/not-as-promoted": "tests/cli/test_promote.py",
     "file/unreadable": "tests/cli/test_bad_input.py",
     "portable/absolute-path": "tests/packing/test_portable.py",
     "portable/collision": "tests/packing/test_portable.py",

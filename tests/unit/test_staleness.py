@@ -117,3 +117,49 @@ def test_runs_beyond_the_plan_are_extra() -> None:
     third = with_maps(make_spec(ITEMS, repetition=3), BASE | {"repetition": 3})
     beyond = found_run(record(third, ALL), [owed(was)])
     assert (beyond.kind, beyond.causes) == ("extra", ("repetition 3 is beyond the plan",))
+
+
+SCHEMA = {"type": "object", "properties": {"queue": {"enum": ["billing", "access"]}, "urgent": {"type": "boolean"}}}
+OTHER = {**SCHEMA, "properties": {**SCHEMA["properties"], "queue": {"enum": ["billing"]}}}
+PICTURE = ["a" * 64, {"role": "product", "detail": True}]
+
+
+@pytest.mark.parametrize(
+    ("name", "was", "now", "cause", "undo"),
+    [
+        (
+            "output_schema", SCHEMA, OTHER,
+            'output_schema changed at properties.queue.enum (was ["billing", "access"], now ["billing"])',
+            "put the output schema back",
+        ),
+        (
+            "output_schema", SCHEMA, None, 'output_schema changed (was {"type": "object", "properties": {"queue": ',
+            "put the output schema back",
+        ),
+        ("reference/1", PICTURE, ["b" * 64, PICTURE[1]], "reference/1 changed (another picture)", "put the reference"),
+        (
+            "reference/1", PICTURE, ["a" * 64, {"role": "product", "detail": False}],
+            "reference/1 changed (detail was true, now false)", "put the reference back",
+        ),
+        ("parameter/stop", ["a", None], ["b"], 'parameter/stop changed (was ["a", null], now ["b"])', 'to ["a", null]'),
+        ("parameter/flag", True, False, "parameter/flag changed (was true, now false)", "parameter/flag back to true"),
+    ],
+)  # fmt: skip
+def test_a_cause_speaks_as_a_manifest_does(name: str, was: Any, now: Any, cause: str, undo: str) -> None:
+    before, after = with_maps(SPEC, BASE | {name: was}), with_maps(SPEC, BASE | {name: now})
+    found = found_run(record(before, ALL), [owed(after)])
+    (told,) = found.causes
+    assert told.startswith(cause)
+    assert undo in found.remedy
+    assert not set("'") & set(told + found.remedy)
+
+
+@pytest.mark.parametrize("folder", ["responses", "outputs", "texts"])
+def test_a_prompt_in_a_folder_of_any_name_is_named_instead_of_every_item(folder: str) -> None:
+    def content(sha256: str) -> Any:
+        return content_fingerprint([FileDigest(f"c/experiments/e/{folder}/user.md.j2", sha256, 1)])
+
+    first = replace(SPEC, identity=make_identity(BASE, {}, judgement_map(POLICY), content("1" * 64)))
+    identity = make_identity(BASE | {"dataset": "9" * 64}, {}, judgement_map(POLICY), content("7" * 64))
+    now = replace(SPEC, identity=identity, sample_digests=dict.fromkeys(ITEMS, "6" * 64))
+    assert found_run(record(first, ALL), [owed(now)]).causes == ("prompt user.md.j2 changed",)

@@ -350,7 +350,10 @@ class IdentityRecord:
 
 @dataclass(frozen=True, slots=True)
 class RunRecord:
-    """run.yml: identity, state, inventory and the execution block of one run."""
+    """run.yml: identity, state, inventory and the execution block of one run.
+
+    `checksum` is the seal of all the rest; early versions wrote none.
+    """
 
     run_id: str
     eval: str
@@ -372,6 +375,7 @@ class RunRecord:
     attempts: Mapping[str, str]
     items: Mapping[str, ItemEntry]
     schema_version: int = 1
+    checksum: str = ""
 
 
 LedgerEvent = Literal["reserved", "settled"]

@@ -313,13 +313,13 @@ class Slot:
 
 @dataclass(frozen=True, slots=True)
 class FoundRun:
-    """A run on disk that serves no slot: why (`stale` with its cause, or `extra`), what redoing costs at most.
+    """A run on disk that serves no slot: why (`stale` with its cause, `extra`, `damaged`), what redoing costs at most.
 
     `remedy` is the cheapest way to have it counted again.
     """
 
     run_id: str
-    kind: Literal["stale", "extra"]
+    kind: Literal["stale", "extra", "damaged"]
     causes: tuple[str, ...]
     redo_usd: float
     remedy: str

@@ -46,7 +46,8 @@ class PromotedItem:
     """One picture: its item and file in the new dataset, and the output that it is a copy of, byte for byte.
 
     `asset` is relative to dataset.yml, `artifact` to the project; `size` is in bytes. `recorded` says that it was
-    replayed from a recording, and no model was asked.
+    replayed from a recording, and no model was asked. `content` is the SHA-256 of what the item says; early versions
+    recorded none.
     """
 
     id: str
@@ -58,6 +59,7 @@ class PromotedItem:
     artifact: str
     recorded: bool
     accepted_by: Verdicts
+    content: str = ""
 
 
 @dataclass(frozen=True, slots=True)

@@ -11,6 +11,11 @@ from tamesu.base.model.plan import Blocker, RoleRun, is_rented
 from tamesu.core.situation import MissingCredential
 
 
+def budget_left(budget_usd: float, committed_usd: float) -> float:
+    """Return what is left of a budget in US dollars, nothing where more was spent or reserved than it holds."""
+    return max(0.0, budget_usd - committed_usd)
+
+
 def judge_blockers(
     evaluation: Eval,
     judges: Sequence[JudgeStanding],
@@ -74,6 +79,8 @@ def _budget(evaluation: Eval, asked: Sequence[JudgeStanding], balance: Balance) 
     if exposure > 0 and balance.total_usd + exposure > budget + 1e-9:
         yield Blocker(
             "budget",
-            f"{evaluation.file}: judging may cost up to {exposure:.4f} USD on top of {balance.total_usd:.4f} USD spent "
-            f"or reserved, which exceeds judge_budget_usd {budget:.4f}; raise it or ask fewer (--judge, --limit)",
+            f"{evaluation.file}: judging may cost up to {exposure:.4f} USD; of judge_budget_usd {budget:.4f}, which is "
+            f"apart from budget_usd, {budget_left(budget, balance.total_usd):.4f} USD are left "
+            f"({balance.total_usd:.4f} spent or reserved); raise defaults.judge_budget_usd or ask fewer "
+            "(--judge, --limit)",
         )

@@ -53,6 +53,11 @@ EVAL_RULES: dict[str, tuple[str, str, str]] = {
         "There would be nothing to ask, and every rate would divide by zero.",
         "Write at least one item.",
     ),
+    "dataset/not-as-promoted": (
+        "A promoted dataset holds items or pictures that its `promotion.yml` does not know so.",
+        "Its provenance says of each what accepted it; of what was edited since, nobody did.",
+        "Put the file back, promote again, or delete `promotion.yml`, which is not true of this dataset any more.",
+    ),
     "dataset/not-renderable": (
         "A selection or a prompt template that the dataset cannot serve.",
         "The prompts could not be made, or would lack what they name.",

@@ -8,6 +8,7 @@ from dataclasses import dataclass, replace
 
 from tamesu.base.errors import UnknownName
 from tamesu.base.model.manifest import Policy
+from tamesu.base.model.plan import SlotState
 from tamesu.core.metrics.cells import CellMetrics, cells_of, count_cell, rows_of
 from tamesu.core.metrics.definition import Metric, MetricValue, Sample, finish
 from tamesu.core.metrics.delivery import DELIVERY
@@ -67,9 +68,8 @@ def measure(rows: Sequence[ItemRow], policy: Policy, name: str) -> MetricValue:
     sample = named.metric.observe(rows, policy, named.scorer)
     pending = _pending(rows)
     if pending and not any(row.final for row in rows):
-        asked = any(row.state == "failed" for row in rows)
         told = ", ".join(f"{number} {word}" for word, number in pending.items())
-        sample = replace(sample, blocked=f"{'nothing is final' if asked else 'nothing has run'}, {told}")
+        sample = replace(sample, blocked=f"{_standing(rows)}, {told}")
     value = finish(name, named.metric, sample)
     if value.value is None or not pending:
         return value
@@ -87,6 +87,15 @@ def cell_metrics(rows: Sequence[ItemRow], policy: Policy, names: Sequence[str]) 
         own = rows_of(rows, cell)
         result.append(count_cell(cell, own, tuple(measure(own, policy, name) for name in names)))
     return tuple(result)
+
+
+def _standing(rows: Sequence[ItemRow]) -> str:
+    """Return why nothing is known yet of rows none of which is final."""
+    if any(row.state == "failed" for row in rows):
+        return "nothing is final"
+    if any(row.slot_state in {SlotState.FAILED, SlotState.DRIFTED} for row in rows):
+        return "what has run does not count"
+    return "nothing has run"
 
 
 def _pending(rows: Sequence[ItemRow]) -> dict[str, int]:

@@ -29,11 +29,11 @@ from tamesu.base.model.plan import RunSpec
 from tamesu.base.model.wire import NO_CONTENT, ModelCalls, WireReply, WireRequest
 from tamesu.core.routes import find_route
 from tamesu.core.wire import check_wire, unanswered_calls
-from tamesu.edge.credentials import Access, without_secrets
+from tamesu.edge.credentials import Access
 from tamesu.edge.providers.calls import Called, ImagePart, Part, TextPart, Turn
 from tamesu.edge.providers.models import live_model
 from tamesu.edge.providers.observing import called_for
-from tamesu.edge.providers.probe import error_line
+from tamesu.edge.providers.probe import error_line, plain_line
 from tamesu.edge.providers.reply_content import (
     UNSTATED_TOOL,
     is_withheld,
@@ -104,7 +104,7 @@ class InspectCaller:
                 error = error_line(raised, self._access)
                 withheld = withheld_by_error(raised)
         if output is not None and output.error is not None:
-            error = " ".join(without_secrets(output.error, self._access.secrets).split())
+            error = plain_line(output.error, self._access)
         called = self._called(name, output, error, lines, round(1000 * (time.monotonic() - started)))
         return replace(called, withheld=called.withheld or withheld)
 

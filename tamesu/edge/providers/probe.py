@@ -19,6 +19,7 @@ from tamesu.core.probe import PROBE_PROMPT, was_cut_short
 from tamesu.core.routes import find_route
 from tamesu.core.wire import check_wire
 from tamesu.edge.credentials import Access, without_secrets
+from tamesu.edge.providers.causes import root_cause, without_addresses
 from tamesu.edge.providers.models import live_model, model_arguments
 from tamesu.edge.providers.usage import model_usage
 from tamesu.edge.providers.wire_log import WireLog
@@ -66,13 +67,19 @@ def _ask(spec: RunSpec, access: Access, wire: Path) -> tuple[ModelOutput | None,
     except Exception as error:
         return None, error_line(error, access)
     if output.error is not None:
-        return None, " ".join(without_secrets(output.error, access.secrets).split())[:_LONGEST_ERROR]
+        return None, plain_line(output.error, access)[:_LONGEST_ERROR]
     return output, None
+
+
+def plain_line(text: str, access: Access) -> str:
+    """Return a text in one line, without any key that a library may have quoted and without addresses in memory."""
+    return without_addresses(" ".join(without_secrets(text, access.secrets).split()))
 
 
 def error_line(error: BaseException, access: Access) -> str:
     """Return the error that the provider's client raised, in one line; Inspect puts the request around it."""
-    text = " ".join(without_secrets(str(error), access.secrets).split())
+    error = root_cause(error)
+    text = plain_line(str(error), access)
     named = [found.start() for found in _ERROR.finditer(text)]
     return (text[named[-1] :] if named else f"{type(error).__name__}: {text}")[:_LONGEST_ERROR]
 

@@ -8,7 +8,7 @@ from pathlib import Path
 from tamesu.base.errors import EvidenceError, shown
 from tamesu.base.model.evidence import AttemptRecord, RunRecord
 from tamesu.base.model.manifest import EvalRef
-from tamesu.base.model.plan import RunSpec, Stray
+from tamesu.base.model.plan import FoundRun, RunSpec, Stray
 from tamesu.core.slots import RunEvidence
 from tamesu.edge.store.digests import DigestCache
 from tamesu.edge.store.inside import is_name, stays_inside
@@ -16,6 +16,7 @@ from tamesu.edge.store.locks import holder
 from tamesu.edge.store.parsed import read_run_record, read_wire_digests
 from tamesu.edge.store.paths import EvalPaths, Project, RunPaths
 from tamesu.edge.store.records import read_record
+from tamesu.edge.store.runs import check_sum, restoring
 
 
 def read_evidence(project: Project, spec: RunSpec, cache: DigestCache) -> RunEvidence:
@@ -28,6 +29,8 @@ def read_evidence(project: Project, spec: RunSpec, cache: DigestCache) -> RunEvi
     try:
         attempts = dict(read_attempts(run))
         record = read_run_record(project, run, cache) if run.record.exists() else None
+        if record is not None:
+            check_sum(run, record, tuple(attempts.values()))
         problem = None if record is None else inventory_problem(run, record, cache)
         problem = problem or _wire_problem(project, run, attempts.values(), cache)
         digests = {path.stem: cache.digest(path) for path in attempts}
@@ -71,9 +74,9 @@ def inventory_problem(run: RunPaths, record: RunRecord, cache: DigestCache) -> s
             try:
                 same = cache.digest(run.item(name) / relative) == sha256
             except OSError:
-                return f"{place}: is missing; restore it, or rebuild it from the log with `tamesu rescore`"
+                return f"{place}: is missing; {restoring(run, record)}"
             if not same:
-                return f"{place}: differs from its inventory; restore it, or rebuild it with `tamesu rescore`"
+                return f"{place}: differs from its inventory; {restoring(run, record)}"
     return None
 
 
@@ -100,6 +103,21 @@ def other_records(project: Project, ref: EvalRef, planned: Iterable[str], cache:
             found.append(read_run_record(project, RunPaths(path.parent), cache))
         except (EvidenceError, OSError):
             continue
+    return tuple(found)
+
+
+def damaged_others(project: Project, ref: EvalRef, planned: Iterable[str], cache: DigestCache) -> tuple[FoundRun, ...]:
+    """Return the runs that the plan does not name and whose run.yml does not say what it said, each with its line."""
+    known = set(planned)
+    found = []
+    for path in sorted(project.eval(ref).runs.glob("*--*/run.yml")):
+        if path.parent.name in known:
+            continue
+        try:
+            read_run_record(project, RunPaths(path.parent), cache)
+        except (EvidenceError, OSError) as error:
+            line = str(error).replace(f"{project.root}/", "")
+            found.append(FoundRun(path.parent.name, "damaged", (line,), 0.0, "kept, never counted"))
     return tuple(found)
 
 

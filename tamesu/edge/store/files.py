@@ -12,17 +12,25 @@ from pathlib import Path
 from tamesu.base.errors import StorageFull
 
 _FULL = frozenset({errno.ENOSPC, errno.EDQUOT})
+_FORBIDDEN = frozenset({errno.EROFS, errno.EACCES, errno.EPERM})
 
 
 @contextmanager
 def full_disk_named(path: Path) -> Iterator[None]:
-    """Turn 'no space left' into StorageFull with the file that could not be written."""
+    """Turn 'no space left' into StorageFull with the file that could not be written.
+
+    What may not be written names that file too, and no temporary one beside it.
+    """
     try:
         yield
     except OSError as error:
+        if error.errno in _FORBIDDEN:
+            raise OSError(error.errno, error.strerror, str(path)) from None
         if error.errno not in _FULL:
             raise
-        raise StorageFull(f"{path}: the disk is full; free space and run again, nothing was lost") from None
+        raise StorageFull(
+            f"{path}: the disk is full; free space and run again, nothing that was finished is lost"
+        ) from None
 
 
 def write_atomic(path: Path, content: bytes) -> None:

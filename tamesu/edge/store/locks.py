@@ -63,10 +63,11 @@ def held(path: Path, what: str, patience_seconds: float) -> Iterator[None]:
 
 
 def holder(path: Path) -> Holder | None:
-    """Return who holds a lock now, None when nobody does."""
-    if not path.exists():
+    """Return who holds a lock now, None when nobody does. Nothing is written: the folder may be read-only."""
+    try:
+        handle = os.open(path, os.O_RDONLY | os.O_CLOEXEC)
+    except FileNotFoundError:
         return None
-    handle = _open(path)
     try:
         return None if _try(handle, fcntl.LOCK_SH) else _read_holder(path)
     finally:

@@ -20,15 +20,16 @@ from tamesu.edge.store.files import write_atomic
 from tamesu.edge.store.inside import check_result
 from tamesu.edge.store.paths import Project, RunPaths
 from tamesu.edge.store.records import read_record
+from tamesu.edge.store.runs import read_run
 from tamesu.edge.store.wire import wire_digests
 
 T = TypeVar("T")
 
 
 def read_run_record(project: Project, run: RunPaths, cache: DigestCache) -> RunRecord:
-    """Return run.yml of a run. Raises EvidenceError when it does not parse."""
+    """Return run.yml of a run. Raises EvidenceError when it does not parse or was changed after it was written."""
     known = cache.digest(run.record)
-    return remembered(project, "records", known, RunRecord, lambda: read_record(run.record, RunRecord))
+    return remembered(project, "runs", known, RunRecord, lambda: read_run(run))
 
 
 def read_results(project: Project, run: RunPaths, cache: DigestCache) -> dict[str, ItemResult]:

@@ -22,6 +22,7 @@ from tamesu.edge.backends.inspect.task_origin import search_no_package_for_copie
 from tamesu.edge.backends.inspect.tasks import bind_scorers, load_task, message_limit
 from tamesu.edge.backends.protocol import AttemptRequest
 from tamesu.edge.credentials import without_secrets
+from tamesu.edge.providers.causes import root_cause, without_addresses
 from tamesu.edge.providers.provider_state import import_no_idle_client
 from tamesu.edge.providers.settings import limit_fields, log_metadata
 
@@ -40,13 +41,14 @@ def run_attempt(request: AttemptRequest) -> Fault | None:
     except PrerequisiteError as error:
         return _fault(request, "PrerequisiteError", str(getattr(error, "message", error)))
     except (Exception, SystemExit) as error:
-        return _fault(request, type(error).__name__, str(error))
+        cause = root_cause(error)
+        return _fault(request, type(cause).__name__, str(cause))
     return None
 
 
 def _fault(request: AttemptRequest, name: str, text: str) -> Fault:
     """Return a fault in one line, without any key that a library may have quoted."""
-    return Fault(name, " ".join(without_secrets(text, request.secrets).split())[:500])
+    return Fault(name, without_addresses(" ".join(without_secrets(text, request.secrets).split()))[:500])
 
 
 def _evaluate(request: AttemptRequest) -> None:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import ast
 import math
-import re
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping
 from datetime import datetime
@@ -37,12 +36,12 @@ from tamesu.edge.backends.inspect.log_bounds import (
     sample_sizes,
 )
 from tamesu.edge.backends.protocol import LogReading
+from tamesu.edge.providers.causes import FUTURE, without_addresses
 from tamesu.edge.providers.reply_content import UNSTATED_TOOL, lacks_tool_tokens
 from tamesu.edge.providers.usage import model_usage
 
 _WORDS = frozenset({"yes", "no", "true", "false"})
 _LETTERS = frozenset({CORRECT, INCORRECT, PARTIAL, NOANSWER})
-_EXHAUSTED = re.compile(r"RetryError\(<Future at 0x[0-9a-f]+ state=finished raised (\w+)>\)")
 _CANCELLED = "RuntimeError('model call cancelled')"
 _to_float = value_to_float()
 
@@ -199,7 +198,7 @@ def _tells_cost_otherwise(output: ModelOutput) -> bool:
 
 def _sample_fault(message: str, events: list[ModelEvent]) -> Fault:
     """Return why a sample failed; of exhausted retries the last call tells it, which the error itself does not."""
-    exhausted = _EXHAUSTED.fullmatch(message.strip())
+    exhausted = FUTURE.fullmatch(message.strip())
     return _fault(message) if exhausted is None else Fault(exhausted[1], _told_of_calls(events))
 
 
@@ -213,7 +212,9 @@ def _never_answered(sample: EvalSample, events: list[ModelEvent]) -> Fault | Non
 
 def _told_of_calls(events: list[ModelEvent]) -> str:
     errors = [event.error for event in events if event.error is not None]
-    last = _fault(errors[-1]) if errors else Fault("", "")
+    # what says only that the tries were used up stands behind the call that it is about
+    told = [error for error in errors if FUTURE.search(error) is None] or errors
+    last = _fault(told[-1]) if told else Fault("", "")
     plain = last.message if last.type != "AttemptTimeoutError" else "no answer within timeout_seconds"
     return f"{len(errors)} call{'s' * (len(errors) != 1)} failed, the last with: {plain}"
 
@@ -232,7 +233,7 @@ def _fault(message: str) -> Fault:
 
 
 def _one_line(text: str) -> str:
-    return " ".join(text.split())[:500]
+    return without_addresses(" ".join(text.split()))[:500]
 
 
 def _spans(events: Iterable[ModelEvent]) -> Iterator[tuple[float, float]]:
