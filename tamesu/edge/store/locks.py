@@ -66,7 +66,7 @@ def holder(path: Path) -> Holder | None:
     """Return who holds a lock now, None when nobody does. Nothing is written: the folder may be read-only."""
     try:
         handle = os.open(path, os.O_RDONLY | os.O_CLOEXEC)
-    except FileNotFoundError:
+    except (FileNotFoundError, NotADirectoryError):
         return None
     try:
         return None if _try(handle, fcntl.LOCK_SH) else _read_holder(path)
