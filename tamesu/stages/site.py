@@ -16,7 +16,7 @@ import msgspec
 
 from tamesu.base.canonical import digest_bytes
 from tamesu.base.errors import EvidenceError, Refused, UsageError, shown
-from tamesu.base.model.package import Publisher, RegistryEntry
+from tamesu.base.model.package import SUFFIX, Publisher, RegistryEntry
 from tamesu.core.packages.inventory import content_digest
 from tamesu.core.report.site import ShownVersion, site_pages, version_place
 from tamesu.core.report.site_check import page_problems
@@ -33,6 +33,7 @@ from tamesu.stages.present import study_of_case
 from tamesu.stages.site_download import write_download
 
 LISTING = "site.json"
+_KINDS = (".html", SUFFIX)
 
 
 @dataclass(frozen=True, slots=True)
@@ -90,6 +91,8 @@ def check_site(folder: Path) -> CheckedSite:
             problems.append(f"{shown(path)}: is no file of the site")
         elif found[path] != known[path]:
             problems.append(f"{shown(path)}: was altered")
+        elif not path.endswith(_KINDS):
+            problems.append(f"{shown(path)}: is neither a page nor a package")
     pages = {path: (folder / path).read_bytes() for path in found if path.endswith(".html")}
     problems += page_problems(pages, [pager_script()], found.keys() - pages.keys())
     return CheckedSite(len(pages), tuple(problems))
