@@ -140,7 +140,7 @@ def _version(version: Version, site: Path) -> ShownVersion:
         shutil.copytree(version.payload, project.case(package.name), symlinks=True)
         _pin(project)
         study = study_of_case(project, package.name, digest_cache(project))
-    return ShownVersion(entry, study.title, study.question, case_page(study), download)
+    return ShownVersion(entry, study.title, study.question, case_page(study, package.label), download)
 
 
 def _check_bound(version: Version, entry: RegistryEntry, found: Collection[FileDigest]) -> None:

@@ -258,7 +258,7 @@ class TestInterrupted:
         assert "holds no eval yet" in one_line(call(project, "run"), 2)
         done = call(project, "unpack", str(path))
         assert done.code == 0
-        assert ("cases: removed what 1 interrupted extraction(s) had left" in done.out) == bool(left)
+        assert ("cases: removed what 1 interrupted extraction had left" in done.out) == bool(left)
         assert files(project / "cases" / "shapes") == payload
         assert {path.name for path in (project / "cases").iterdir()} == {"shapes"}
 

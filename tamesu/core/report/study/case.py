@@ -112,14 +112,15 @@ class CaseStudy:
         return tuple(one for experiment in self.experiments for one in experiment.evals)
 
 
-def case_page(study: CaseStudy) -> str:
-    """Return the page of a case as HTML."""
+def case_page(study: CaseStudy, package: str | None = None) -> str:
+    """Return the page of a case as HTML; on a site it leads back to the page of the `package` that it lies beside."""
     script = pager_script()
     return (
         environment()
         .get_template("case.html.j2")
         .render(
             study=study,
+            package=package,
             meta=META_NAME,
             policy=Markup(content_policy(script)),
             script=Markup(script),
