@@ -12,6 +12,7 @@ from tamesu.cli.case_names import case_named
 from tamesu.cli.groups import OneOf
 from tamesu.cli.session import fail, project_here, say
 from tamesu.core.packages.portable import ALLOWABLE, finding_id
+from tamesu.core.report.figures import count
 from tamesu.edge.store.paths import Project
 from tamesu.stages.pack import NotPacked, Packed, pack_case
 from tamesu.stages.plan import digest_cache
@@ -46,8 +47,9 @@ def _refuse(made: NotPacked) -> NoReturn:
         say(f"{finding} [{finding_id(finding)}]" if finding.rule in ALLOWABLE else str(finding))
     for leak in made.leaks:
         say(str(leak))
-    count = len(made.findings) + len(made.leaks)
-    fail(f"{count} finding(s) forbid the package; correct them, or let one that is none pass with --allow ID", 1)
+    number = len(made.findings) + len(made.leaks)
+    what, it = ("1 finding forbids", "it") if number == 1 else (f"{number} findings forbid", "them")
+    fail(f"{what} the package; correct {it}, or let one that is none pass with --allow ID", 1)
 
 
 def _tell(project: Project, made: Packed) -> None:
@@ -57,5 +59,5 @@ def _tell(project: Project, made: Packed) -> None:
     shown = project.relative(place) if place.is_relative_to(project.root) else place
     record = made.record
     say(f"{'already there, with the same bytes' if made.already else 'packed'}: {shown}")
-    say(f"{record.label}, {record.profile}: {record.files} files, {record.bytes:,} bytes")
+    say(f"{record.label}, {record.profile}: {count(record.files, 'file')}, {record.bytes:,} bytes")
     say(f"content {record.content_digest}")

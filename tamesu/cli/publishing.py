@@ -8,6 +8,7 @@ import click
 
 from tamesu.cli.groups import NamedCommands
 from tamesu.cli.session import fail, say
+from tamesu.core.report.figures import count
 from tamesu.stages.publish import Published, publish_package
 from tamesu.stages.site import build_site, check_site
 
@@ -31,7 +32,8 @@ def publish(package: Path, registry: Path, owners: tuple[str, ...], allow: tuple
     if not isinstance(made, Published):
         for leak in made:
             say(str(leak))
-        fail(f"{len(made)} finding(s) forbid it; correct them, or let one that is none pass with --allow ID", 1)
+        what, it = ("1 finding forbids", "it") if len(made) == 1 else (f"{len(made)} findings forbid", "them")
+        fail(f"{what} it; correct {it}, or let one that is none pass with --allow ID", 1)
     say(f"{'already there, the same content' if made.already else 'published'}: {made.folder}")
     say(f"{made.record.label}, owned by {', '.join(made.owners)}")
 
@@ -47,7 +49,7 @@ def site() -> None:
 def build(registry: Path, output: Path) -> None:
     """Write an index, a page per publisher and package, and the page of each case, after checking every payload."""
     made = build_site(registry, output)
-    say(f"{made.pages} pages of {made.packages} package version(s): {output}")
+    say(f"{count(made.pages, 'page')} of {count(made.packages, 'package version')}: {output}")
 
 
 @site.command(short_help="Check the pages of a site.")
@@ -58,5 +60,5 @@ def check(folder: Path) -> None:
     for line in found.problems:
         say(line)
     if found.problems:
-        fail(f"{folder}: {len(found.problems)} problem(s); build the site again", 1)
-    say(f"{found.pages} pages: whole, links resolve, nothing runs or loads")
+        fail(f"{folder}: {count(len(found.problems), 'problem')}; build the site again", 1)
+    say(f"{count(found.pages, 'page')}: whole, links resolve, nothing runs or loads")

@@ -12,6 +12,7 @@ import click
 
 from tamesu.base.errors import shown
 from tamesu.cli.session import emit_json, say
+from tamesu.core.report.figures import count
 from tamesu.edge.store.paths import Project, find_project
 from tamesu.stages.unpack import Unpacked, Verified, fork_package, unpack_package, verify_package
 
@@ -41,7 +42,7 @@ def verify(package: Path, as_json: bool) -> None:
     say(f"  version: {record.version}")
     say(f"  profile: {record.profile.value}")
     say(f"  licence: {shown(record.licence)}")
-    say(f"  files: {record.files} ({record.bytes} bytes)")
+    say(f"  files: {record.files} ({count(record.bytes, 'byte')})")
     if found.extra:
         say(f"  beside the payload: {found.extra} of presentation")
     if record.forked_from is not None:
@@ -98,10 +99,10 @@ def fork(package: Path, publisher: str, name: str | None, folder: Path, case: st
 
 def _tell(project: Project, done: Unpacked, how: str) -> None:
     if done.leftovers:
-        say(f"cases: removed what {done.leftovers} interrupted extraction(s) had left")
+        say(f"cases: removed what {count(done.leftovers, 'interrupted extraction')} had left")
     place = project.relative(project.case(done.case))
     marker = project.relative(project.untrusted_marker(done.case))
-    say(f"{place}: {how} {done.record.label}, {done.record.files} files")
+    say(f"{place}: {how} {done.record.label}, {count(done.record.files, 'file')}")
     say(f"  its code was not reviewed, so nothing of it is run; after a review delete {marker} or give --trust-code")
 
 

@@ -14,6 +14,7 @@ from tamesu.edge.documents.dataset_reader import read_dataset
 from tamesu.edge.documents.eval_reader import ReadEval, read_eval
 from tamesu.edge.documents.layout import layout_findings
 from tamesu.edge.documents.promotion_reader import promotion_findings
+from tamesu.edge.documents.publication_reader import read_publication
 from tamesu.edge.documents.reading import Reading, Shelf
 from tamesu.edge.documents.rubric_reader import read_rubric
 from tamesu.edge.documents.schemas import DocumentKind
@@ -132,6 +133,8 @@ def _read(project: Project, manifest: _Manifest, shelf: Shelf) -> tuple[Finding,
                 return (*reading.told(), *promotion_findings(reading, manifest.path, dataset))
         case DocumentKind.RUBRIC:
             reading.shared("rubric", manifest.path, read_rubric)
+        case DocumentKind.PUBLICATION:
+            reading.shared("publication", manifest.path, read_publication)
         case _:
             reading.shared("case", manifest.path, lambda own, path: own.document(path, manifest.kind))
     return reading.told()

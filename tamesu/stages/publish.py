@@ -9,11 +9,12 @@ from pathlib import Path
 
 from tamesu.base.errors import Refused, UsageError, shown
 from tamesu.base.model.package import PackageRecord, Publisher, RegistryEntry
+from tamesu.core.naming import id_fault
 from tamesu.core.packages.leaks import Leak
+from tamesu.core.packages.publisher_names import publisher_fault
 from tamesu.edge.credentials import read_environment
 from tamesu.edge.packages.extraction import move_into_place
 from tamesu.edge.packages.registry import (
-    PUBLISHERS,
     Registry,
     Version,
     entry_bytes,
@@ -52,14 +53,16 @@ def publish_package(
         raise UsageError(f"{root}: is no folder; make it, or name the folder of a registry")
     sound = verify_package(archive)
     record = sound.record
-    if record.publisher == PUBLISHERS:
-        raise Refused(f"{record.publisher}: is where a registry keeps owners; choose another publisher")
+    for fault in (publisher_fault(record.publisher), id_fault("package", record.name)):
+        if fault is not None:
+            raise Refused(f"{record.label}: {fault.message}; {fault.fix}")
     leaks = scan_archive(archive, search_for(read_environment(Path.cwd()).values))
     left = tuple(one for one in leaks if one.id not in allowed)
     if left:
         return left
     registry = Registry(root)
     version = registry.version(record.publisher, record.name, record.version)
+    version.refuse_links()
     if os.path.lexists(version.folder):
         return _already(registry, version, record)
     owned_by = _owners(registry, record, owners)

@@ -6,7 +6,7 @@ import os
 import shutil
 import tempfile
 from collections import Counter
-from collections.abc import Iterator, Mapping
+from collections.abc import Collection, Iterator, Mapping
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from pathlib import Path
@@ -16,13 +16,16 @@ import msgspec
 
 from tamesu.base.canonical import digest_bytes
 from tamesu.base.errors import EvidenceError, Refused, UsageError, shown
-from tamesu.base.model.package import Publisher, RegistryEntry
+from tamesu.base.model.manifest import FileDigest
+from tamesu.base.model.package import PUBLICATION, SUFFIX, Publisher, RegistryEntry
 from tamesu.core.packages.inventory import content_digest
+from tamesu.core.packages.publisher_names import PUBLISHERS
 from tamesu.core.report.site import ShownVersion, site_pages, version_place
 from tamesu.core.report.site_check import page_problems
 from tamesu.core.report.study.case import case_page, pager_script
+from tamesu.edge.packages.bound_record import unlike_files
 from tamesu.edge.packages.extraction import written_files
-from tamesu.edge.packages.registry import PUBLISHERS, Registry, Version, read_entry, read_publisher
+from tamesu.edge.packages.registry import Registry, Version, read_entry, read_publisher
 from tamesu.edge.store.digests import file_digest
 from tamesu.edge.store.files import full_disk_named, sync_folder, write_atomic
 from tamesu.edge.store.paths import Project, RunPaths
@@ -33,6 +36,7 @@ from tamesu.stages.present import study_of_case
 from tamesu.stages.site_download import write_download
 
 LISTING = "site.json"
+_KINDS = (".html", SUFFIX)
 
 
 @dataclass(frozen=True, slots=True)
@@ -52,9 +56,9 @@ class CheckedSite:
 def build_site(root: Path, output: Path) -> BuiltSite:
     """Write the pages of a registry into a folder that is new, empty, or was a site before.
 
-    Each version is there to be downloaded as well. Raises InvalidDocument for an entry that does not read,
-    EvidenceError and InvalidPackage for a payload that is not what its entry says or is unsafe, Refused for a folder
-    that holds something else, UsageError when there is no registry.
+    Each version is there to be downloaded as well. Raises InvalidDocument for an entry that does not read, for a
+    version without one and for links, EvidenceError and InvalidPackage for a payload that is not what its entry says
+    or is unsafe, Refused for a folder that holds something else, UsageError when there is no registry.
     """
     if not root.is_dir():
         raise UsageError(f"{root}: is no folder; name the folder of a registry")
@@ -90,6 +94,8 @@ def check_site(folder: Path) -> CheckedSite:
             problems.append(f"{shown(path)}: is no file of the site")
         elif found[path] != known[path]:
             problems.append(f"{shown(path)}: was altered")
+        elif not path.endswith(_KINDS):
+            problems.append(f"{shown(path)}: is neither a page nor a package")
     pages = {path: (folder / path).read_bytes() for path in found if path.endswith(".html")}
     problems += page_problems(pages, [pager_script()], found.keys() - pages.keys())
     return CheckedSite(len(pages), tuple(problems))
@@ -125,6 +131,7 @@ def _version(version: Version, site: Path) -> ShownVersion:
         raise EvidenceError(f"{error.filename}: {error.strerror}; restore the registry") from None
     if links or content_digest(found) != package.content_digest:
         raise EvidenceError(f"{version.payload}: is not what entry.yml says ({package.label}); restore the registry")
+    _check_bound(version, entry, found)
     place = site / version_place(package)
     place.mkdir(parents=True)
     download = write_download(version.payload, found, package, place)
@@ -133,7 +140,16 @@ def _version(version: Version, site: Path) -> ShownVersion:
         shutil.copytree(version.payload, project.case(package.name), symlinks=True)
         _pin(project)
         study = study_of_case(project, package.name, digest_cache(project))
-    return ShownVersion(entry, study.title, study.question, case_page(study), download)
+    return ShownVersion(entry, study.title, study.question, case_page(study, package.label), download)
+
+
+def _check_bound(version: Version, entry: RegistryEntry, found: Collection[FileDigest]) -> None:
+    """Raise EvidenceError for an entry that says something else of its package than the payload does."""
+    paths = {file.path for file in found}
+    publication = (version.payload / PUBLICATION).read_bytes() if PUBLICATION in paths else None
+    fault = unlike_files(entry.package, paths, publication, version.entry.name)
+    if fault is not None:
+        raise EvidenceError(f"{version.folder}: {fault}; restore the registry")
 
 
 def _pin(project: Project) -> None:

@@ -27,6 +27,7 @@ from tamesu.edge.documents.document import DocumentFault
 from tamesu.edge.documents.schemas import DocumentKind, validate
 from tamesu.edge.documents.yaml_reader import read_yaml
 from tamesu.edge.packages.archive import Contents, Nobody, Receiver, read_archive
+from tamesu.edge.packages.bound_record import unlike_payload
 from tamesu.edge.packages.extraction import (
     PayloadFolder,
     move_into_place,
@@ -142,6 +143,9 @@ def _verified(path: Path, descriptor: int, receiver: Receiver, limits: Limits) -
             _refuse(path, f"the payload was altered: its {what} is {found}, {MANIFEST} states {stated}")
     if _CASE not in {file.path for file in contents.payload}:
         _refuse(path, f"its payload holds no {_CASE}")
+    unlike = unlike_payload(record, contents)
+    if unlike is not None:
+        _refuse(path, unlike)
     return Verified(record, contents.payload, len(contents.others) - 1, contents.archive_sha256)
 
 

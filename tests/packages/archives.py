@@ -15,7 +15,17 @@ import yaml
 
 BLOCK = 512
 PRIVATE = ("*.eval", "runs/*/inspect/*", "runs/*/wire.jsonl")
-CASE = {"case.yml": b"name: shapes\n", "README.md": b"# Shapes\n"}
+SAID: Mapping[str, Any] = {
+    "publisher": "acme",
+    "name": "shapes",
+    "version": "1.0.0",
+    "licence": "Apache-2.0",
+    "authors": ["Ada"],
+    "tags": ["drawing"],
+    "data_review": {"reviewer": "Ada", "date": "2026-01-31", "statement": "Made by hand."},
+}
+PUBLICATION = yaml.safe_dump(dict(SAID)).encode()
+CASE = {"case.yml": b"name: shapes\n", "README.md": b"# Shapes\n", "publication.yml": PUBLICATION}
 NAME = "acme-shapes-1.0.0.tamesu.tar.gz"
 
 
@@ -29,14 +39,8 @@ def record(payload: Mapping[str, bytes], **changes: Any) -> bytes:
     """A package.yml that fits a payload; a change to None leaves the field out."""
     fields = {
         "schema_version": 1,
-        "publisher": "acme",
-        "name": "shapes",
-        "version": "1.0.0",
-        "licence": "Apache-2.0",
-        "authors": ["Ada"],
-        "tags": ["drawing"],
-        "profile": "rescorable",
-        "data_review": {"reviewer": "Ada", "date": "2026-01-31", "statement": "Made by hand."},
+        **SAID,
+        "profile": "report-only" if "view-only.yml" in payload else "rescorable",
         "content_digest": content_digest(payload),
         "files": len(payload),
         "bytes": sum(map(len, payload.values())),
@@ -46,8 +50,16 @@ def record(payload: Mapping[str, bytes], **changes: Any) -> bytes:
     return yaml.safe_dump({name: value for name, value in fields.items() if value is not None}).encode()
 
 
+def published(payload: Mapping[str, bytes], **changes: Any) -> dict[str, bytes]:
+    """A payload with a publication.yml that says what its package.yml does, unless it holds one of its own."""
+    own = payload.get("publication.yml", PUBLICATION)
+    said = {**SAID, **{name: value for name, value in changes.items() if name in {*SAID, "forked_from"}}}
+    return {**payload, "publication.yml": yaml.safe_dump(said).encode() if own == PUBLICATION else own}
+
+
 def package(payload: Mapping[str, bytes] = CASE, manifest: bytes | None = None, **changes: Any) -> bytes:
     """A sound package, or one whose package.yml differs, as Python's own tarfile writes it."""
+    payload = published(payload, **changes)
     buffer = io.BytesIO()
     with gzip.GzipFile(fileobj=buffer, mode="wb", mtime=0) as packed, tarfile.open(fileobj=packed, mode="w") as tar:
         members = {f"payload/{path}": content for path, content in payload.items()}

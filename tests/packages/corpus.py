@@ -7,7 +7,7 @@ import io
 import tarfile
 import unicodedata
 import zlib
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 
 from tests.packages.archives import (
     BLOCK,
@@ -327,11 +327,23 @@ CORPUS: dict[str, tuple[Archive, str]] = {
     ),
 }
 
+BYTES = sum(map(len, CASE.values()))
+NOT_SAID = "package.yml and payload/publication.yml differ in `"
+
+
+def _holding(profile: str, drop: str = "", **more: bytes) -> Archive:
+    payload = {path: content for path, content in CASE.items() if path != drop}
+    payload |= {path.replace("_", "-") + ".yml": content for path, content in more.items()}
+    return lambda: _of(payload, profile=profile)
+
+
+def _of(payload: Mapping[str, bytes], **changes: object) -> bytes:
+    members = [member(f"payload/{path}", content) for path, content in payload.items()]
+    return packed(b"".join([member("package.yml", record(payload, **changes)), *members, END]))
+
 
 def _manifest(**changes: object) -> Archive:
-    payload = {path: content for path, content in CASE.items()}
-    members = [member(f"payload/{path}", content) for path, content in payload.items()]
-    return lambda: packed(b"".join([member("package.yml", record(payload, **changes)), *members, END]))
+    return lambda: _of(CASE, **changes)
 
 
 def _text(text: bytes) -> Archive:
@@ -340,8 +352,11 @@ def _text(text: bytes) -> Archive:
 
 _LAUGHS = b"a0: &a0 [x]\n" + b"".join(b"a%d: &a%d [%s]\n" % (n, n, b"*a%d," % (n - 1) * 10) for n in range(1, 9))
 CORPUS |= {
-    "another count of files": (_manifest(files=3), "the payload was altered: its count of files is 2"),
-    "another count of bytes": (_manifest(bytes=3), "the payload was altered: its count of bytes is 22"),
+    "another count of files": (_manifest(files=2), "the payload was altered: its count of files is 3"),
+    "another count of bytes": (
+        _manifest(bytes=3),
+        f"the payload was altered: its count of bytes is {sum(map(len, CASE.values()))}",
+    ),
     "a name that is a path": (_manifest(name="../../out"), "package.yml:"),
     "a name with an escape sequence": (_manifest(publisher="a\x1b[31m"), "package.yml:"),
     "a later form": (_manifest(schema_version=2), "package.yml:"),
@@ -359,3 +374,39 @@ CORPUS |= {
         "its payload holds no case.yml",
     ),
 }
+CORPUS |= {
+    f"another {field}": (_manifest(**{field: value}), f"{NOT_SAID}{field}`")
+    for field, value in {
+        "publisher": "evil",
+        "name": "forms",
+        "version": "1.0.1",
+        "licence": "MIT",
+        "authors": ["Mallory"],
+        "tags": [],
+        "data_review": {"reviewer": "Ada", "date": "2026-01-30", "statement": "Made by hand."},
+        "forked_from": {"publisher": "b", "name": "c", "version": "1.0.0", "content_digest": "0" * 64},
+    }.items()
+}
+CORPUS |= {
+    "no publication.yml": (
+        _holding("full", "publication.yml"), "its profile is full, but its payload holds no publication.yml"
+    ),
+    "a publication.yml that does not read": (
+        _holding("full", publication=b"publisher: acme\n"), "payload/publication.yml:1: the required field"
+    ),
+    "a publication.yml that is no YAML": (_holding("full", publication=b"a: [\n"), "payload/publication.yml:"),
+    "a publication.yml of a day that is none": (
+        _holding("full", publication=CASE["publication.yml"].replace(b"2026-01-31", b"2026-02-31")),
+        "payload/publication.yml:4: 'date': '2026-02-31' is in no calendar",
+    ),
+    "a large publication.yml": (
+        _holding("full", publication=b"#" * (8 << 20 | 1)), "'payload/publication.yml' is larger than 8388608 bytes"
+    ),
+    "reports alone without their mark": (
+        _holding("report-only"), "its profile is report-only, but its payload holds no view-only.yml"
+    ),
+    "the mark of reports alone in more": (
+        _holding("rescorable", view_only=b"schema_version: 1\nreason: a\n"),
+        "its profile is rescorable, but its payload holds view-only.yml",
+    ),
+}  # fmt: skip

@@ -16,14 +16,25 @@ import yaml
 from tamesu.edge.packages import extraction
 from tamesu.stages import unpack as stage
 from tests.cli.calling import Caller, one_line
-from tests.packages.archives import CASE, NAME, content_digest, hostile, member, package, packed, payload_of, tar
+from tests.packages.archives import (
+    CASE,
+    NAME,
+    content_digest,
+    hostile,
+    member,
+    package,
+    packed,
+    payload_of,
+    published,
+    tar,
+)
 from tests.packages.snapshots import snapshot
 from tests.projects import ROOT, ShapesProject
 
 Write = Callable[[bytes], Path]
 MARKER = ".untrusted-origin"
 TOLD = (
-    "cases/shapes: unpacked from acme/shapes 1.0.0, 2 files\n"
+    "cases/shapes: unpacked from acme/shapes 1.0.0, 3 files\n"
     "  its code was not reviewed, so nothing of it is run; "
     "after a review delete cases/shapes/.untrusted-origin or give --trust-code\n"
 )
@@ -53,7 +64,7 @@ class TestUnpack:
         assert call(project, "unpack", str(archive(hostile(*program)))).code == 0
         case = project / "cases" / "shapes"
         modes = {path.name: path.stat().st_mode & 0o777 for path in case.rglob("*")}
-        assert modes == {"case.yml": 0o644, "README.md": 0o644, "d": 0o755, MARKER: 0o644}
+        assert modes == {"case.yml": 0o644, "README.md": 0o644, "publication.yml": 0o644, "d": 0o755, MARKER: 0o644}
 
     def test_presentation_is_checked_and_not_extracted(self, project: Path, archive: Write, call: Caller) -> None:
         content = hostile(member("presentation/index.html", b"<script>"))
@@ -247,7 +258,7 @@ class TestInterrupted:
         assert "holds no eval yet" in one_line(call(project, "run"), 2)
         done = call(project, "unpack", str(path))
         assert done.code == 0
-        assert ("cases: removed what 1 interrupted extraction(s) had left" in done.out) == bool(left)
+        assert ("cases: removed what 1 interrupted extraction had left" in done.out) == bool(left)
         assert files(project / "cases" / "shapes") == payload
         assert {path.name for path in (project / "cases").iterdir()} == {"shapes"}
 
@@ -281,8 +292,8 @@ class TestFork:
     def test_it_has_an_identity_of_its_own_and_says_where_it_came_from(
         self, project: Path, archive: Write, call: Caller
     ) -> None:
-        payload = {**CASE, "publication.yml": b"publisher: acme\n"}
-        done = call(project, "fork", str(archive(package(payload))), "--publisher", "me", "--name", "forms")
+        payload = CASE
+        done = call(project, "fork", str(archive(package())), "--publisher", "me", "--name", "forms")
         assert (done.code, done.err) == (0, "")
         assert done.out.startswith("cases/forms: forked from acme/shapes 1.0.0, 3 files\n")
         case = project / "cases" / "forms"
@@ -306,7 +317,7 @@ class TestFork:
                 "content_digest": content_digest(payload),
             },
         }
-        assert {name: body for name, body in files(case).items() if name != "publication.yml"} == CASE
+        assert {**files(case), "publication.yml": CASE["publication.yml"]} == CASE
         assert yaml.safe_load((case / MARKER).read_text())["content_digest"] == content_digest(payload)
 
     @pytest.mark.parametrize(
@@ -331,7 +342,7 @@ class TestEvidenceElsewhere:
     def test_banked_runs_are_banked_and_the_page_is_the_same(
         self, banked_shapes: ShapesProject, tmp_path: Path, archive: Write, call: Caller
     ) -> None:
-        payload = payload_of(banked_shapes.path("cases/shape-drawing"))
+        payload = published(payload_of(banked_shapes.path("cases/shape-drawing")), name="shape-drawing")
         assert not any("/inspect/attempt" in name for name in payload)
         elsewhere = tmp_path / "elsewhere"
         (elsewhere / "cases").mkdir(parents=True)

@@ -11,20 +11,24 @@ import pytest
 
 from tamesu.base.errors import InvalidPackage
 from tamesu.base.model.package import Limits
+from tamesu.core.packages import inventory
 from tamesu.core.packages.tar_header import Kind
 from tamesu.edge.packages.archive import Nobody, read_archive
+from tamesu.edge.packages.payload import file_digest
 from tamesu.stages.unpack import verify_package
 from tests.cli.calling import Caller, one_line
 from tests.packages.archives import (
     CASE,
     END,
     NAME,
+    PUBLICATION,
     content_digest,
     extended,
     hostile,
     member,
     package,
     packed,
+    published,
     record,
     tar,
 )
@@ -37,7 +41,8 @@ SMALL = Limits(files=3, file_bytes=2000, total_bytes=3000, ratio=200)
 
 
 def test_a_sound_package_is_told_by_name_and_digest(project: Path, archive: Write, call: Caller) -> None:
-    path = archive(package(VECTOR))
+    payload = published(VECTOR)
+    path = archive(package(payload))
     before = snapshot(project.parent)
     done = call(project, "verify", str(path))
     assert (done.code, done.err) == (0, "")
@@ -48,15 +53,21 @@ def test_a_sound_package_is_told_by_name_and_digest(project: Path, archive: Writ
         "  version: 1.0.0",
         "  profile: rescorable",
         "  licence: Apache-2.0",
-        "  files: 2 (4 bytes)",
-        f"  content digest: {VECTOR_DIGEST}",
+        f"  files: 3 ({4 + len(PUBLICATION)} bytes)",
+        f"  content digest: {content_digest(payload)}",
     ]
     assert snapshot(project.parent) == before
 
 
+def test_the_digest_is_that_of_the_contract() -> None:
+    of_product = inventory.content_digest(file_digest(path, content) for path, content in VECTOR.items())
+    assert (of_product, content_digest(VECTOR)) == (VECTOR_DIGEST, VECTOR_DIGEST)
+
+
 def test_as_json(project: Path, archive: Write, call: Caller) -> None:
     origin = {"publisher": "other", "name": "forms", "version": "2.0.0", "content_digest": "0" * 64}
-    done = call(project, "verify", str(archive(package(VECTOR, forked_from=origin))), "--json")
+    payload = published(VECTOR, forked_from=origin)
+    done = call(project, "verify", str(archive(package(payload, forked_from=origin))), "--json")
     assert done.code == 0
     told = json.loads(done.out)
     assert len(told.pop("archive_sha256")) == 64
@@ -66,9 +77,9 @@ def test_as_json(project: Path, archive: Write, call: Caller) -> None:
         "version": "1.0.0",
         "profile": "rescorable",
         "licence": "Apache-2.0",
-        "files": 2,
-        "bytes": 4,
-        "content_digest": VECTOR_DIGEST,
+        "files": 3,
+        "bytes": sum(map(len, payload.values())),
+        "content_digest": content_digest(payload),
         "forked_from": origin,
     }
 
@@ -145,10 +156,10 @@ def test_c49_counts_and_sizes_are_bounded(members: list[bytes], line: str, archi
 
 
 def test_c49_ten_thousand_files_are_read_and_the_next_is_refused(archive: Write) -> None:
-    empty = [member(f"presentation/{number}") for number in range(9998)]
+    empty = [member(f"presentation/{number}") for number in range(9997)]
     content = tar(*empty, end=b"")
     path = archive(packed(content, 0))
-    with pytest.raises(InvalidPackage, match="'presentation/9997' is one file more than 10000"):
+    with pytest.raises(InvalidPackage, match="'presentation/9996' is one file more than 10000"):
         verify_package(path)
 
 

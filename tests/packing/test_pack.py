@@ -145,8 +145,7 @@ def test_findings_forbid_a_package_and_some_may_pass(case: ShapesProject, call: 
     (line,) = done.out.splitlines()
     assert (done.code, "portable/home-path" in line) == (1, True)
     assert (
-        done.err
-        == "tamesu: 1 finding(s) forbid the package; correct them, or let one that is none pass with --allow ID\n"
+        done.err == "tamesu: 1 finding forbids the package; correct it, or let one that is none pass with --allow ID\n"
     )
     assert not case.path(ARCHIVE).exists()
     packed(case, call, "--allow", line.rpartition("[")[2].rstrip("]"))

@@ -5,6 +5,7 @@ from __future__ import annotations
 import gzip
 import json
 import secrets
+import shutil
 from pathlib import Path
 
 import pytest
@@ -105,6 +106,46 @@ def test_a_new_publisher_gets_the_owners_that_are_named(case: ShapesProject, cal
     assert "owned by The Drawing Group\n" in call(case, *publish, "The Drawing Group").out
 
 
+def test_a_candidate_is_no_headline_and_a_case_page_leads_back(
+    case: ShapesProject, call: Caller, registry: Path, tmp_path: Path
+) -> None:
+    out = tmp_path / "out"
+    build = ("site", "build", "--registry", str(registry), "--output", str(out))
+    published_to(case, call, registry, "1.0.0-rc.1")
+    assert call(case, *build).code == 0
+    assert "acme/shapes 1.0.0-rc.1 · full" in (out / "index.html").read_text()
+    published_to(case, call, registry)
+    case.edit(CASE / "case.yml", "Can a model turn", "Could a model turn")
+    published_to(case, call, registry, "1.1.0-rc.1")
+    assert call(case, *build).out == f"9 pages of 3 package versions: {out}\n"
+    assert "acme/shapes 1.0.0, 3 versions" in (out / "index.html").read_text()
+    package = (out / "acme/shapes/index.html").read_text()
+    assert "Can a model turn a written scene" in package and "Could a model" not in package
+    places = [package.index(f'"{version}/index.html"') for version in ("1.1.0-rc.1", "1.0.0", "1.0.0-rc.1")]
+    assert places == sorted(places)
+    link = '<a href="index.html">acme/shapes 1.0.0</a>'
+    assert link in (out / "acme/shapes/1.0.0/case.html").read_text()
+    assert call(case, "present", "shape-drawing").code == 0
+    alone = case.path(Path("build/shape-drawing/index.html")).read_text()
+    assert '<p class="eyebrow">Case study<span class="soft"> · shape-drawing</span></p>' in alone
+
+
+def test_one_is_told_as_one(case: ShapesProject, call: Caller, registry: Path, tmp_path: Path) -> None:
+    published_to(case, call, registry)
+    out = tmp_path / "out"
+    assert call(case, "site", "build", "--registry", str(registry), "--output", str(out)).out == (
+        f"5 pages of 1 package version: {out}\n"
+    )
+    (out / "acme/index.html").unlink()
+    assert call(case, "site", "check", str(out)).err.endswith("problems; build the site again\n")
+    registry.joinpath("publishers/acme.yml").unlink()
+    shutil.rmtree(registry / "acme")
+    assert call(case, "site", "build", "--registry", str(registry), "--output", str(out)).code == 0
+    assert call(case, "site", "check", str(out)).out == "1 page: whole, links resolve, nothing runs or loads\n"
+    (out / "more.html").symlink_to("index.html")
+    assert call(case, "site", "check", str(out)).err == f"tamesu: {out}: 1 problem; build the site again\n"
+
+
 def test_a_fork_leads_to_what_it_was_forked_from(
     case: ShapesProject, call: Caller, registry: Path, tmp_path: Path
 ) -> None:
@@ -153,7 +194,7 @@ def test_a_site_shows_every_version_and_passes_its_own_check(call: Caller, regis
     out = tmp_path / "out"
     for _ in range(2):  # a site may be built over a site
         done = call(source, "site", "build", "--registry", str(registry), "--output", str(out))
-        assert (done.code, done.out, done.err) == (0, f"7 pages of 2 package version(s): {out}\n", "")
+        assert (done.code, done.out, done.err) == (0, f"7 pages of 2 package versions: {out}\n", "")
     site = content(out)
     assert set(site) == {
         "index.html", "acme/index.html", "acme/shapes/index.html", "site.json",
@@ -264,9 +305,9 @@ def test_a_registry_that_holds_what_nobody_could_unpack_gives_no_site(
 
 
 GOOD = (
-    '<!doctype html><html lang="en"><meta charset="utf-8"><title>A</title>'
+    '<!doctype html><html lang="en"><meta charset="utf-8">'
     "<meta http-equiv=\"Content-Security-Policy\" content=\"default-src 'none'; style-src 'unsafe-inline'\">"
-    '<h1 id="a">A</h1>{}'
+    '<title>A</title><h1 id="a">A</h1>{}'
 )
 
 

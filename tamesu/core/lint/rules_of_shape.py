@@ -37,6 +37,11 @@ SHAPE_RULES: dict[str, tuple[str, str, str]] = {
         _BOUND,
         "Write a number above the bound.",
     ),
+    "schema/format": (
+        "A day or a time that no calendar has, such as 31 February.",
+        "Nothing happened then, so it says nothing.",
+        "Write the day that is meant.",
+    ),
     "schema/maxItems": ("A list that is too long.", _COUNT, "Remove entries."),
     "schema/maxLength": ("A text that is too long.", "IDs become file names.", "Write a shorter one."),
     "schema/maxProperties": ("A mapping with too many entries.", _COUNT, "Split it as the message says."),

@@ -40,7 +40,7 @@ class ShownVersion:
 
 @dataclass(frozen=True, slots=True)
 class ShownPackage:
-    """A package with all of its versions, the latest last."""
+    """A package with all of its versions, the latest last; `latest` is the latest release where there is one."""
 
     publisher: str
     name: str
@@ -48,7 +48,8 @@ class ShownPackage:
 
     @property
     def latest(self) -> ShownVersion:
-        return self.versions[-1]
+        releases = [version for version in self.versions if "-" not in version.entry.package.version]
+        return (releases or self.versions)[-1]
 
     @property
     def place(self) -> str:

@@ -104,6 +104,12 @@ def _pattern(violation: Violation) -> Advice:
     return Advice(message, f"{fix}, such as '{slug}'" if slug else fix)
 
 
+def _format(violation: Violation) -> Advice:
+    form = violation.schema.get("title", "in the expected form")
+    message = f"{violation.field}'{shortened(violation.value)}' is in no calendar"
+    return Advice(message, f"write {form}")
+
+
 def _foreign(violation: Violation) -> str:
     """Name the character that only looks like the one that is due, if nothing else is wrong with a text."""
     text: str = violation.value
@@ -154,6 +160,7 @@ _TELLERS: Mapping[str, Teller] = {
     "enum": _enum,
     "exclusiveMaximum": _bound("below"),
     "exclusiveMinimum": _bound("above"),
+    "format": _format,
     "maxItems": _length("at most", "entry", "entries", "remove some"),
     "maxLength": _length("at most", "character", "characters", "shorten it"),
     "maxProperties": _length("at most", "entry", "entries", "write each as an entry of its own"),

@@ -18,6 +18,7 @@ from jsonschema.validators import extend
 from tamesu.base.canonical import Json
 from tamesu.base.model.finding import Finding
 from tamesu.edge.documents.ambiguity import ambiguous_keys, ambiguous_values
+from tamesu.edge.documents.calendar import calendar
 from tamesu.edge.documents.document import Document
 from tamesu.edge.documents.violations import Shape, findings
 from tamesu.workflow_files import workflow_folder
@@ -105,7 +106,7 @@ def schema_of(kind: DocumentKind) -> Schema:
 @functools.cache
 def _validator(kind: DocumentKind) -> Validator:
     schema = schema_of(kind)
-    validator: Validator = _STRICT(_inlined(schema, schema.get("$defs", {})))
+    validator: Validator = _STRICT(_inlined(schema, schema.get("$defs", {})), format_checker=calendar())
     return validator
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator, Mapping
 from typing import Any
 
@@ -24,7 +25,7 @@ def findings(shape: Shape, error: ValidationError) -> Iterator[Finding]:
         yield from map(violation.finding, unknown_fields(violation))
     elif violation.keyword in ("anyOf", "oneOf"):
         yield from _union(violation)
-    elif not _told_by_type(violation):
+    elif not _told_by_type(violation) and not _told_by_pattern(violation):
         yield violation.finding(advice(violation))
 
 
@@ -32,6 +33,12 @@ def _told_by_type(violation: Violation) -> bool:
     """Say whether the keyword `type` of the same schema tells the same mistake."""
     expected = _CLASSES.get(str(violation.schema.get("type")))
     return violation.keyword in ("const", "enum") and expected not in (None, type(violation.value))
+
+
+def _told_by_pattern(violation: Violation) -> bool:
+    """Say whether the keyword `pattern` of the same schema tells the same mistake."""
+    form = str(violation.schema.get("pattern", ""))
+    return violation.keyword == "format" and re.search(form, str(violation.value)) is None
 
 
 def _union(violation: Violation) -> Iterator[Finding]:

@@ -9,10 +9,11 @@ from typing import Protocol, TypeVar
 
 from tamesu.base.canonical import StreamDigest
 from tamesu.base.model.manifest import FileDigest
-from tamesu.base.model.package import MANIFEST, Limits
+from tamesu.base.model.package import MANIFEST, PAYLOAD, PUBLICATION, Limits
 from tamesu.core.packages.refusal import Refusal
 from tamesu.core.packages.roll import Member, Roll
 from tamesu.core.packages.tar_header import BLOCK, END_BLOCK, Header, Kind, padding, read_extended, read_header
+from tamesu.edge.documents.yaml_reader import MAX_BYTES
 from tamesu.edge.packages.gzip_stream import BadStream, GzipStream
 
 T = TypeVar("T")
@@ -20,6 +21,7 @@ T = TypeVar("T")
 _PIECE = 256 * 1024
 _MOST_EXTENDED = 4096  # bytes of pax records; a path is at most 1024
 _MOST_MANIFEST = 1024 * 1024
+_KEPT = {MANIFEST: _MOST_MANIFEST, PAYLOAD + PUBLICATION: MAX_BYTES}  # whose content is read, with the most bytes
 _MOST_TRAILING = 1024 * 1024  # zeros that fill the last record of a tape
 
 
@@ -51,6 +53,7 @@ class Nobody:
 class Contents:
     """What an archive holds: files of the payload and others by path and content, and the bytes of package.yml.
 
+    `publication` are the bytes of the payload's publication.yml, None when it holds none.
     `archive_sha256` is that of the archive itself, so two readings of one descriptor are equal or something changed it.
     """
 
@@ -58,13 +61,14 @@ class Contents:
     others: tuple[FileDigest, ...]
     manifest: bytes
     archive_sha256: str
+    publication: bytes | None = None
 
 
 @dataclass(slots=True)
 class _Gathering:
     payload: list[FileDigest] = field(default_factory=list)
     others: list[FileDigest] = field(default_factory=list)
-    manifest: bytes | None = None
+    kept: dict[str, bytes] = field(default_factory=dict)
 
 
 def read_archive(descriptor: int, limits: Limits, receiver: Receiver) -> Contents | Refusal:
@@ -87,9 +91,11 @@ def read_archive(descriptor: int, limits: Limits, receiver: Receiver) -> Content
         return Refusal(str(error))
     except _Refused as refused:
         return refused.refusal
-    if found.manifest is None:
+    manifest = found.kept.get(MANIFEST)
+    if manifest is None:
         return Refusal(f"holds no {MANIFEST}")
-    return Contents(tuple(found.payload), tuple(found.others), found.manifest, digest)
+    publication = found.kept.get(PAYLOAD + PUBLICATION)
+    return Contents(tuple(found.payload), tuple(found.others), manifest, digest, publication)
 
 
 class _Refused(Exception):
@@ -147,22 +153,23 @@ def _pass(stream: GzipStream, member: Member, receiver: Receiver, found: _Gather
         receiver.folder(member)
         return
     take, digest = receiver.file(member), StreamDigest()
-    manifest = bytearray() if member.path == MANIFEST else None
-    if manifest is not None and member.size > _MOST_MANIFEST:
-        raise _Refused(Refusal(f"is larger than {_MOST_MANIFEST} bytes", MANIFEST))
+    kept = bytearray() if member.path in _KEPT else None
+    most = _KEPT.get(member.path, member.size)
+    if member.size > most:
+        raise _Refused(Refusal(f"is larger than {most} bytes", member.path))
     try:
         for piece in _pieces(stream, member.size):
             digest.update(piece)
             take(piece)
-            if manifest is not None:
-                manifest += piece
+            if kept is not None:
+                kept += piece
     finally:
         receiver.done()
     _check_padding(stream, member.size)
     place = found.others if member.payload_path is None else found.payload
     place.append(FileDigest(member.payload_path or member.path, digest.hexdigest(), member.size))
-    if manifest is not None:
-        found.manifest = bytes(manifest)
+    if kept is not None:
+        found.kept[member.path] = bytes(kept)
 
 
 def _pieces(stream: GzipStream, size: int) -> Iterator[bytes]:

@@ -12,14 +12,15 @@ import msgspec
 
 from tamesu.base.errors import InvalidDocument, shown
 from tamesu.base.model.package import PackageRecord, Publisher, RegistryEntry
+from tamesu.core.packages.publisher_names import PUBLISHERS
 from tamesu.edge.documents.document import DocumentFault
 from tamesu.edge.documents.regular_files import read_regular_file
 from tamesu.edge.documents.schemas import DocumentKind, validate
 from tamesu.edge.documents.yaml_reader import MAX_BYTES, read_yaml
 from tamesu.edge.packages.record_file import record_value
+from tamesu.edge.packages.registry_folders import ENTRY, PAYLOAD_FOLDER, refuse_links, version_folders
 from tamesu.edge.store.records import dump_record
 
-PUBLISHERS = "publishers"
 _NUMBERS = re.compile(r"([0-9]+)")
 
 
@@ -31,11 +32,16 @@ class Version:
 
     @property
     def entry(self) -> Path:
-        return self.folder / "entry.yml"
+        return self.folder / ENTRY
 
     @property
     def payload(self) -> Path:
-        return self.folder / "payload"
+        return self.folder / PAYLOAD_FOLDER
+
+    def refuse_links(self) -> None:
+        """Raise InvalidDocument when something of a version, or a folder that it lies in, is a link."""
+        name = self.folder.parent
+        refuse_links(name.parent, name, self.folder, self.payload, self.entry)
 
 
 @dataclass(frozen=True, slots=True)
@@ -51,12 +57,13 @@ class Registry:
         return self.root / PUBLISHERS / f"{publisher}.yml"
 
     def versions(self) -> Iterator[Version]:
-        """Yield every published version, by publisher, name and the order of versions; hidden folders are none."""
-        found = self.root.glob("*/*/*/entry.yml")
-        folders = [path.parent for path in found if path.relative_to(self.root).parts[0] != PUBLISHERS]
+        """Yield every published version, by publisher, name and the order of versions; hidden folders are none.
+
+        Raises InvalidDocument as `version_folders` does.
+        """
+        folders = list(version_folders(self.root))
         parts = {folder: folder.relative_to(self.root).parts for folder in folders}
-        seen = [folder for folder in folders if not any(part.startswith(".") for part in parts[folder])]
-        for folder in sorted(seen, key=lambda folder: (*parts[folder][:2], version_order(folder.name))):
+        for folder in sorted(folders, key=lambda folder: (*parts[folder][:2], version_order(folder.name))):
             yield Version(folder)
 
 
@@ -68,7 +75,11 @@ def version_order(version: str) -> tuple[tuple[int, ...], bool, tuple[tuple[bool
 
 
 def read_entry(version: Version) -> RegistryEntry:
-    """Return what an entry says. Raises InvalidDocument, also for one that lies in another place than it names."""
+    """Return what an entry says.
+
+    Raises InvalidDocument, also for one that lies in another place than it names and for a link.
+    """
+    version.refuse_links()
     value = _document(version.entry, DocumentKind.REGISTRY_ENTRY)
     package = msgspec.convert({"forked_from": None, **value["package"]}, PackageRecord)
     if (package.publisher, package.name, package.version) != version.folder.parts[-3:]:
@@ -83,7 +94,8 @@ def entry_bytes(entry: RegistryEntry) -> bytes:
 
 
 def read_publisher(path: Path) -> Publisher:
-    """Return who owns a name. Raises InvalidDocument, also when the file is called otherwise."""
+    """Return who owns a name. Raises InvalidDocument, also when the file is called otherwise or is a link."""
+    refuse_links(path.parent, path)
     value = _document(path, DocumentKind.PUBLISHER)
     if value["publisher"] != path.stem:
         raise InvalidDocument(f"{path}: is that of {shown(value['publisher'])}; restore the registry")

@@ -112,14 +112,15 @@ class CaseStudy:
         return tuple(one for experiment in self.experiments for one in experiment.evals)
 
 
-def case_page(study: CaseStudy) -> str:
-    """Return the page of a case as HTML."""
+def case_page(study: CaseStudy, package: str | None = None) -> str:
+    """Return the page of a case as HTML; on a site it leads back to the page of the `package` that it lies beside."""
     script = pager_script()
     return (
         environment()
         .get_template("case.html.j2")
         .render(
             study=study,
+            package=package,
             meta=META_NAME,
             policy=Markup(content_policy(script)),
             script=Markup(script),
@@ -147,11 +148,15 @@ def pager_script() -> str:
 
 def content_policy(*scripts: str) -> str:
     """Return the content security policy of a page: nothing is loaded, and only these scripts run."""
-    hashes = " ".join(f"'sha256-{b64encode(sha256(one.encode()).digest()).decode()}'" for one in scripts)
     return (
-        f"default-src 'none'; script-src {hashes}; img-src data:; media-src data:; style-src 'unsafe-inline'; "
-        "base-uri 'none'; form-action 'none'"
+        f"default-src 'none'; script-src {script_sources(*scripts)}; img-src data:; media-src data:; "
+        "style-src 'unsafe-inline'; base-uri 'none'; form-action 'none'"
     )
+
+
+def script_sources(*scripts: str) -> str:
+    """Return these scripts as a content security policy names them: by their digests."""
+    return " ".join(f"'sha256-{b64encode(sha256(one.encode()).digest()).decode()}'" for one in scripts)
 
 
 def anchor(ref: EvalRef) -> str:
