@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
@@ -20,8 +19,6 @@ from tamesu.edge.documents.yaml_reader import MAX_BYTES, read_yaml
 from tamesu.edge.packages.record_file import record_value
 from tamesu.edge.packages.registry_folders import ENTRY, PAYLOAD_FOLDER, refuse_links, version_folders
 from tamesu.edge.store.records import dump_record
-
-_NUMBERS = re.compile(r"([0-9]+)")
 
 
 @dataclass(frozen=True, slots=True)
