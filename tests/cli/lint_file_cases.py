@@ -45,6 +45,14 @@ FILE_CASES = [
         "parameters:",
     ),
     Case("path/private", (swap(DATASET_LINE, "dataset: " + "../" * 6 + ".git/config"),), "dataset:", name="of tools"),
+    Case(
+        "path/foreign",
+        (
+            write(CASE.parent / ".untrusted-origin", ""),
+            swap(DATASET_LINE, "dataset: " + "../" * 5 + "other/dataset.yml"),
+        ),
+        "dataset:",
+    ),
     Case("path/missing", (swap("scenes-v1", "scenes-v2"),), "dataset:", says="scenes-v2"),
     Case("path/missing", (remove(EXPERIMENT / "recordings/answers.jsonl"),), "parameters:", name="recordings"),
     Case("path/missing", (remove(TASK),), "file:", name="task"),
