@@ -312,6 +312,22 @@ FILE_CASES = [
     Case("path/not-a-file", (swap("file: ../../inspect/task.py", "file: ../../inspect"),), "file:"),
     Case("output-schema/invalid", (swap("arms:\n", "output_schema: {type: 7}\narms:\n"),), "output_schema:"),
     Case(
+        "output-schema/pattern",
+        (swap("arms:\n", "output_schema: {properties: {a: {pattern: ^(a+)+$}}}\narms:\n"),),
+        "output_schema:",
+        says="'^(a+)+$' repeats what repeats",
+    ),
+    Case(
+        "output-schema/pattern",
+        (
+            swap("arms:\n", "output_schema: ../../schemas/out.json\narms:\n"),
+            write(SCHEMA, '{"patternProperties": {"^(a+)+$": {}}}'),
+        ),
+        "",
+        SCHEMA,
+        name="of names",
+    ),
+    Case(
         "output-schema/invalid",
         (swap("arms:\n", "output_schema: ../../schemas/out.json\narms:\n"), write(SCHEMA, '{"type": "objekt"}')),
         "",
