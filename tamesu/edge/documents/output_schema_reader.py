@@ -35,9 +35,9 @@ def read_output_schema(reading: Reading, path: Path) -> OutputSchema | None:
     if problem is not None or not isinstance(value, Mapping):
         reading.findings.append(Finding(label, 1, 1, "error", _RULE, f"is no JSON Schema: {problem}", _FIX))
         return None
-    patterns = list(_unusable(value))
-    reading.findings += [Finding(label, 1, 1, "error", _PATTERN, message, _PATTERN_FIX) for message in patterns]
-    return None if patterns else OutputSchema(label, value)
+    for message in _unusable(value):
+        reading.findings.append(Finding(label, 1, 1, "error", _PATTERN, message, _PATTERN_FIX))
+    return OutputSchema(label, value)
 
 
 def _unusable(schema: Mapping[str, Json]) -> Iterator[str]:
