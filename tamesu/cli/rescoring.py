@@ -7,6 +7,7 @@ import click
 from tamesu.base.errors import EvidenceError, LogAbsent, LogRefused, RunHeld
 from tamesu.base.model.plan import RunSpec
 from tamesu.cli.session import chosen, project_here, say, warn
+from tamesu.core.corrections import correction_lines
 from tamesu.core.planning import Grouping, Retries
 from tamesu.edge.store.digests import DigestCache
 from tamesu.edge.store.locks import held
@@ -25,7 +26,8 @@ def rescore(name: str | None) -> None:
     """Ingest every log again after verifying it, then recompute verdicts, tables and reports. Free.
 
     Where a log is not here (a clone or package), the checks that Tamesu makes itself are made again from the
-    stored outputs, and other results stand as recorded. What was altered is refused, the others go on, and no
+    stored outputs, and other results stand as recorded. A result that comes out otherwise than it was recorded
+    is told, and the call log keeps what it said. What was altered is refused, the others go on, and no
     view is made.
     """
     project = project_here()
@@ -61,6 +63,8 @@ def _rescore_run(project: Project, planned: Planned, spec: RunSpec, cache: Diges
         return error.exit_code
     how = ", checks made again from stored outputs, as its log is not here" if made.from_outputs else ""
     say(f"{run_id}: {made.record.state}, {made.record.complete}/{made.record.planned}{how}")
+    for line in correction_lines(made.corrections, len(made.record.items)):
+        warn(f"{run_id}: {line}")
     for line in made.stale[:_MOST_STALE]:
         warn(f"{run_id}: {line}")
     if len(made.stale) > _MOST_STALE:

@@ -6,13 +6,14 @@ from collections.abc import Iterable, Iterator, Mapping
 from functools import lru_cache
 from types import SimpleNamespace
 
-from jinja2 import Template, TemplateError
+from jinja2 import Template
 
 from tamesu.base.canonical import Json, canonical_bytes
 from tamesu.base.errors import InvalidDocument
 from tamesu.base.model.manifest import Arm, Item, Prompt
 from tamesu.base.model.plan import Message
-from tamesu.core.template_sandbox import NullPrinted, TemplateSandbox
+from tamesu.core.template_meter import metered
+from tamesu.core.template_sandbox import FAULTS, NullPrinted, TemplateSandbox
 
 _ENVIRONMENT = TemplateSandbox()
 _MOST_NAMED = 3
@@ -21,7 +22,7 @@ _LARGEST_PROMPT = 8 * 1024 * 1024  # characters; no model reads as many
 
 @lru_cache(maxsize=256)
 def _template(text: str) -> Template:
-    return _ENVIRONMENT.from_string(text)
+    return _ENVIRONMENT.template(text)
 
 
 def render_prompt(prompt: Prompt, item: Item) -> str:
@@ -33,21 +34,30 @@ def render_prompt(prompt: Prompt, item: Item) -> str:
         return prompt.text
     visible = SimpleNamespace(id=item.id, input=item.input, metadata=dict(item.metadata or {}))
     try:
-        return _bounded(_template(prompt.text).generate(item=visible))
+        return filled_in(prompt.text, {"item": visible})
     except NullPrinted as error:
         why = _nulls(prompt.text, item) or str(error)
         raise InvalidDocument(
             f"{prompt.path}: cannot be rendered for item '{item.id}': {why}; write a value, or use `default('', true)`"
         ) from None
-    except (TemplateError, ArithmeticError, TypeError, ValueError, LookupError, RecursionError) as error:
+    except FAULTS as error:
         raise InvalidDocument(
-            f"{prompt.path}: cannot be rendered for item '{item.id}': {error}; correct the template or the item"
+            f"{prompt.path}: cannot be rendered for item '{item.id}': {fault_line(error)}; "
+            "correct the template or the item"
         ) from None
 
 
 def filled_in(template: str, visible: Mapping[str, object]) -> str:
-    """Return a template filled in with what it may see. Raises what Jinja2 and its sandbox raise."""
-    return _bounded(_template(template).generate(**visible))
+    """Return a template filled in with what it may see. Raises FAULTS of the sandbox."""
+    made = _template(template)
+    with metered():
+        return _bounded(made.generate(**visible))
+
+
+def fault_line(error: BaseException) -> str:
+    """Return what a fault of a template says, on one line."""
+    said = error.msg if isinstance(error, SyntaxError) else str(error)
+    return " ".join(said.split()) or "it needs more memory than there is"
 
 
 def _bounded(parts: Iterable[str]) -> str:

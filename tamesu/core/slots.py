@@ -145,7 +145,9 @@ def _identity_problem(spec: RunSpec, record: RunRecord | None) -> str | None:
         and found.scoring_digest == planned.scoring_digest
     )
     if same and not _sample_mismatch(spec, record):
-        return None
+        if record.planned == len(spec.items):
+            return None
+        return f"run.yml says `planned: {record.planned}`, but the run has {len(spec.items)} items; restore it"
     return "run.yml belongs to another identity than its folder's name; restore it from version control"
 
 

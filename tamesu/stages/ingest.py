@@ -28,6 +28,7 @@ from tamesu.base.model.evidence import (
 from tamesu.base.model.plan import RoleRun, RunSpec
 from tamesu.core.artifacts import missing_roles
 from tamesu.core.attempts import attempts_used
+from tamesu.core.corrections import Correction
 from tamesu.core.identity import ADAPTER_VERSION
 from tamesu.core.ingest import StagedOutput, by_item, check_samples, ingest_item
 from tamesu.core.outcome import review_outcome
@@ -37,7 +38,7 @@ from tamesu.core.tasks import built_in_checks, others_stage_beside_reply
 from tamesu.edge.backends.protocol import Backend, LogReading
 from tamesu.edge.store.digests import file_digest
 from tamesu.edge.store.evidence import read_attempts
-from tamesu.edge.store.files import full_disk_named, write_atomic, write_verified
+from tamesu.edge.store.files import full_disk_named, write_atomic
 from tamesu.edge.store.journal import CallEvent, log_event, log_events
 from tamesu.edge.store.paths import Project, RunPaths
 from tamesu.edge.store.records import dump_record
@@ -48,6 +49,7 @@ from tamesu.stages.attempts import counted_attempts, make_request
 from tamesu.stages.built_in import checked, expectations
 from tamesu.stages.call_log import tell_calls
 from tamesu.stages.clock import now, seconds_between
+from tamesu.stages.replacing import replace_result
 
 
 class Extent(StrEnum):
@@ -70,7 +72,20 @@ class _Pace:
         return _Pace(max(filter(None, (self.concurrency, reading.concurrency_reached)), default=None), busy)
 
 
+@dataclass(frozen=True, slots=True)
+class Ingested:
+    """A run as ingested, and the results of it that say otherwise than what stood there of the same attempt."""
+
+    record: RunRecord
+    corrections: tuple[Correction, ...]
+
+
 def ingest_run(project: Project, backend: Backend, spec: RunSpec, extent: Extent) -> RunRecord:
+    """Return the run as `ingest` makes it."""
+    return ingest(project, backend, spec, extent).record
+
+
+def ingest(project: Project, backend: Backend, spec: RunSpec, extent: Extent) -> Ingested:
     """Write item results and run.yml from the closed attempts; the caller holds the run.
 
     Idempotent. A log that cannot be mapped to the asked items makes the run failed, as a FrameworkFault in
@@ -90,6 +105,9 @@ def ingest_run(project: Project, backend: Backend, spec: RunSpec, extent: Extent
     error: Fault | None = None if known is None else known.error
     # a log that is refused must not leave the results of earlier attempts in the place of later ones
     read = [(record, _mapped(project, backend, spec, record)) for record in due]
+    # what a later attempt says of an item stands; that of an earlier one must not lie there in between
+    last = {item: r.attempt for r, reading in read if isinstance(reading, LogReading) for item in r.asked}
+    corrections: list[Correction] = []
     for record, reading in read:
         if isinstance(reading, FrameworkFault):
             error = Fault("FrameworkFault", str(reading))
@@ -97,13 +115,16 @@ def ingest_run(project: Project, backend: Backend, spec: RunSpec, extent: Extent
             continue
         pace = pace.with_log(reading)
         tell_calls(project, _priced(spec, record), record, reading)
-        entries |= _ingest_attempt(project, spec, record, attempts, reading)
+        results = _results(project, spec, record, attempts, reading)
+        entries |= {item: _entry(result, dump_record(result)) for item, result in results.items()}
+        standing = [result for item, result in results.items() if last[item] == record.attempt]
+        corrections += _write_results(project, spec, standing)
         error = None
     made = _run_record(spec, attempts, digests, entries, error, pace)
     if known is not None:
         made = replace(made, identity=known.identity)  # judgement as of the start, whatever it is now
     write_run_record(project, spec, made)
-    return made
+    return Ingested(made, tuple(corrections))
 
 
 def write_run_record(project: Project, spec: RunSpec, made: RunRecord) -> None:
@@ -154,33 +175,42 @@ def _reading(project: Project, backend: Backend, spec: RunSpec, record: AttemptR
     return reading
 
 
-def _ingest_attempt(
+def _results(
     project: Project,
     spec: RunSpec,
     record: AttemptRecord,
     attempts: Sequence[AttemptRecord],
     reading: LogReading,
-) -> dict[str, ItemEntry]:
-    """Write the result of every item that an attempt asked; what is the same already is left alone."""
-    paths = project.eval(spec.ref)
-    run = paths.run(spec.run_id)
+) -> dict[str, ItemResult]:
+    """Return the result of every item that an attempt asked."""
+    run = project.eval(spec.ref).run(spec.run_id)
     samples: Mapping[str, SampleEvidence] = by_item(reading.samples)
     used = attempts_used([attempt for attempt in attempts if attempt.attempt <= record.attempt])
     priced = _priced(spec, record)
-    entries: dict[str, ItemEntry] = {}
-    events: list[tuple[CallEvent, str, Mapping[str, Json]]] = []
+    results: dict[str, ItemResult] = {}
     expected = expectations(run, record.attempt) if built_in_checks(spec.task) else {}
     for item in record.asked:
         staged = _staged(run, spec, record.attempt, item, samples.get(item))
         sample = checked(run, spec, samples.get(item), staged, expected.get(item))
-        result = ingest_item(priced, item, sample, staged, record.attempt, used.get(item, 0), reading.samples_at_once)
-        content = dump_record(result)
-        if not run.result(item).exists() or run.result(item).read_bytes() != content:
-            write_verified(run.result(item), content)
+        results[item] = ingest_item(
+            priced, item, sample, staged, record.attempt, used.get(item, 0), reading.samples_at_once
+        )
+    return results
+
+
+def _write_results(project: Project, spec: RunSpec, results: Iterable[ItemResult]) -> list[Correction]:
+    """Write results and return what they correct; what is the same already is left alone."""
+    paths = project.eval(spec.ref)
+    call_log = paths.call_log(spec.run_id)
+    events: list[tuple[CallEvent, str, Mapping[str, Json]]] = []
+    corrections = []
+    for result in results:
+        place = paths.run(spec.run_id).result(result.item)
+        if not place.exists() or place.read_bytes() != dump_record(result):
+            corrections.append(replace_result(place, result, call_log))
             events += _item_events(result)
-        entries[item] = _entry(result, content)
-    log_events(paths.call_log(spec.run_id), events)
-    return entries
+    log_events(call_log, events)
+    return [correction for correction in corrections if correction is not None]
 
 
 def _priced(spec: RunSpec, record: AttemptRecord) -> RunSpec:

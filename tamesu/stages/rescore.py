@@ -10,28 +10,33 @@ from tamesu.base.canonical import Json, digest_bytes
 from tamesu.base.errors import EvidenceError, LogAbsent, LogRefused
 from tamesu.base.model.evidence import ItemEntry, ItemResult, RunRecord
 from tamesu.base.model.plan import FrozenDataset, RunSpec
+from tamesu.core.corrections import Correction
 from tamesu.core.rescore import as_started, checked_again, was_checked
 from tamesu.core.slots import record_problem
 from tamesu.core.tasks import OUTPUT, built_in_checks
 from tamesu.edge.backends.chosen import backend
 from tamesu.edge.store.digests import DigestCache, file_digest
 from tamesu.edge.store.evidence import read_evidence
-from tamesu.edge.store.files import write_verified
 from tamesu.edge.store.journal import CallEvent, log_events
 from tamesu.edge.store.paths import Project, RunPaths
 from tamesu.edge.store.records import dump_record, parse_record
 from tamesu.stages.clock import now
 from tamesu.stages.freeze import read_spec
-from tamesu.stages.ingest import Extent, ingest_run, write_run_record
+from tamesu.stages.ingest import Extent, ingest, write_run_record
+from tamesu.stages.replacing import replace_result
 
 
 @dataclass(frozen=True, slots=True)
 class Rescored:
-    """A run after its checks were made again; `stale` are lines about items whose files are not what was recorded."""
+    """A run after its checks were made again; `stale` are lines about items whose files are not what was recorded.
+
+    `corrections` are the results that came out otherwise than they were recorded.
+    """
 
     record: RunRecord
     from_outputs: bool = False
     stale: tuple[str, ...] = ()
+    corrections: tuple[Correction, ...] = ()
 
 
 def rescore_run(project: Project, spec: RunSpec, dataset: FrozenDataset, cache: DigestCache) -> Rescored:
@@ -43,7 +48,8 @@ def rescore_run(project: Project, spec: RunSpec, dataset: FrozenDataset, cache: 
     run = project.eval(spec.ref).run(spec.run_id)
     try:
         frozen = read_spec(run)
-        return Rescored(ingest_run(project, backend(frozen.backend), frozen, Extent.ALL))
+        made = ingest(project, backend(frozen.backend), frozen, Extent.ALL)
+        return Rescored(made.record, corrections=made.corrections)
     except LogAbsent:
         if not built_in_checks(spec.task):
             raise
@@ -66,7 +72,8 @@ def _from_outputs(project: Project, spec: RunSpec, dataset: FrozenDataset, cache
     expected: Mapping[str, Json] = {sample.item: sample.expected for sample in dataset.samples}
     entries: dict[str, ItemEntry] = {}
     events: list[tuple[CallEvent, str, Mapping[str, Json]]] = []
-    stale = []
+    call_log = project.eval(spec.ref).call_log(spec.run_id)
+    stale, corrections = [], []
     for name, entry in record.items.items():
         try:
             result = _checked_again(run, started, name, entry, expected.get(name))
@@ -74,14 +81,14 @@ def _from_outputs(project: Project, spec: RunSpec, dataset: FrozenDataset, cache
             stale.append(str(changed))
             continue
         if result is not None:
-            content = dump_record(result)
-            write_verified(run.result(name), content)
-            entries[name] = replace(entry, result=digest_bytes(content))
+            corrections.append(replace_result(run.result(name), result, call_log))
+            entries[name] = replace(entry, result=digest_bytes(dump_record(result)))
             events.append(("item_finished", now(), {"item": name, "state": result.state, "attempt": result.attempt}))
     made = replace(record, items={**record.items, **entries})
-    log_events(project.eval(spec.ref).call_log(spec.run_id), events)
+    log_events(call_log, events)
     write_run_record(project, spec, made)
-    return Rescored(made, True, tuple(stale))
+    corrected = tuple(correction for correction in corrections if correction is not None)
+    return Rescored(made, True, tuple(stale), corrected)
 
 
 def _checked_again(run: RunPaths, spec: RunSpec, name: str, entry: ItemEntry, expected: Json) -> ItemResult | None:

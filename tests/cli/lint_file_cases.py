@@ -45,6 +45,14 @@ FILE_CASES = [
         "parameters:",
     ),
     Case("path/private", (swap(DATASET_LINE, "dataset: " + "../" * 6 + ".git/config"),), "dataset:", name="of tools"),
+    Case(
+        "path/foreign",
+        (
+            write(CASE.parent / ".untrusted-origin", ""),
+            swap(DATASET_LINE, "dataset: " + "../" * 5 + "other/dataset.yml"),
+        ),
+        "dataset:",
+    ),
     Case("path/missing", (swap("scenes-v1", "scenes-v2"),), "dataset:", says="scenes-v2"),
     Case("path/missing", (remove(EXPERIMENT / "recordings/answers.jsonl"),), "parameters:", name="recordings"),
     Case("path/missing", (remove(TASK),), "file:", name="task"),
@@ -303,6 +311,22 @@ FILE_CASES = [
     Case("csv/encoding", csv_file("id,input\na,b\0\n"), "a,b", CSV),
     Case("path/not-a-file", (swap("file: ../../inspect/task.py", "file: ../../inspect"),), "file:"),
     Case("output-schema/invalid", (swap("arms:\n", "output_schema: {type: 7}\narms:\n"),), "output_schema:"),
+    Case(
+        "output-schema/pattern",
+        (swap("arms:\n", "output_schema: {properties: {a: {pattern: ^(a+)+$}}}\narms:\n"),),
+        "output_schema:",
+        says="'^(a+)+$' repeats what repeats",
+    ),
+    Case(
+        "output-schema/pattern",
+        (
+            swap("arms:\n", "output_schema: ../../schemas/out.json\narms:\n"),
+            write(SCHEMA, '{"patternProperties": {"^(a+)+$": {}}}'),
+        ),
+        "",
+        SCHEMA,
+        name="of names",
+    ),
     Case(
         "output-schema/invalid",
         (swap("arms:\n", "output_schema: ../../schemas/out.json\narms:\n"), write(SCHEMA, '{"type": "objekt"}')),

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import os
 import subprocess
 from collections.abc import Callable
@@ -82,10 +83,21 @@ def test_scores_of_another_version_are_made_anew_from_the_output(clone: Tickets,
         del result["scores"]["exact_match"]
 
     re_record(path, wrong)
+    forged = digest_bytes(path.read_bytes())
     assert clone.states() == {"banked": 2}
     done = clone.tamesu("rescore", "replayed")
     assert done.code == 0, done.err
     assert evidence(clone) == right
+    assert "1 of 3 results differs from what was recorded" in done.err
+    assert "cancel-plan: exact_match none -> 1.0 passed, valid_json 0.0 not passed -> 1.0 passed" in done.err
+    (event,) = (
+        event
+        for log in clone.eval.glob("logs/*--names--*.jsonl")
+        for event in map(json.loads, log.read_text().splitlines())
+        if event["event"] == "result_replaced"
+    )
+    assert event["was"]["sha256"] == forged
+    assert event["was"]["scores"] == {"valid_json": {"passed": False, "value": 0.0}, **event["was"]["scores"]}
     assert (clone.eval / "tables/items.csv").read_bytes() == (origin.eval / "tables/items.csv").read_bytes()
 
 

@@ -203,7 +203,7 @@ STEPS = {
     "swept": ("execute", Strike(f"{ATTEMPTS}:shutil.rmtree", "after")),
     "before ingest": ("execute", Strike(f"{INGEST}:_reading")),
     "artifacts collected": ("execute", Strike(f"{INGEST}:ingest_item", nth=2)),
-    "result.yml of two items": ("execute", Strike(f"{INGEST}:_entry", nth=2)),
+    "result.yml of two items": ("execute", Strike(f"{INGEST}:replace_result", nth=3)),
     "all result.yml": ("execute", Strike(f"{INGEST}:_run_record")),
     "run.yml": ("execute", Strike(f"{EXECUTE}:ingest_run", "after")),
 }

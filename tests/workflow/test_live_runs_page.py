@@ -34,9 +34,9 @@ def test_the_commands_and_the_files_of_the_page(tmp_path: Path) -> None:
     with ModelServer(models=("gpt-4o",)) as server:
         project = make(tmp_path / "p", server.url, [Model("openai", "gpt-4o")])
         asking = [words for words in commands() if words[0] != "new"]
-        assert [words[0] for words in asking] == ["lint", "plan", "preflight", "run"]
+        assert [words[0] for words in asking] == ["lint", "plan", "preflight", "run", "run", "run"]
         for words in asking:
-            done = project.live(*words)
+            done = project.live(*("gpt-4o" if word == "MODEL" else word for word in words))
             assert done.code == 0, f"tamesu {words}\n{done.out}{done.err}"
         assert len(server.asked) == 3
     (run,) = project.eval.glob("runs/*")

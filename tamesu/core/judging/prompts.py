@@ -15,8 +15,8 @@ from jinja2 import TemplateError, TemplateSyntaxError, meta, nodes
 from tamesu.base.errors import InvalidDocument
 from tamesu.base.model.manifest import Item, ModelJudge, Prompt, Rubric
 from tamesu.base.model.plan import Message
-from tamesu.core.prompts import filled_in
-from tamesu.core.template_sandbox import TemplateSandbox
+from tamesu.core.prompts import fault_line, filled_in
+from tamesu.core.template_sandbox import FAULTS, TemplateSandbox
 
 FIELDS = {"item": ("id", "input"), "rubric": ("name", "rationale", "dimensions")}
 _HELPERS = frozenset({"range", "namespace", "joiner", "cycler", "dict", "loop"})
@@ -79,9 +79,10 @@ def _rendered(prompt: Prompt, rubric: Rubric, item: Item) -> str:
     }
     try:
         return filled_in(prompt.text, visible)
-    except (TemplateError, ArithmeticError, TypeError, ValueError, LookupError, RecursionError) as error:
+    except FAULTS as error:
         raise InvalidDocument(
-            f"{prompt.path}: cannot be rendered for item '{item.id}': {error}; correct the template or the item"
+            f"{prompt.path}: cannot be rendered for item '{item.id}': {fault_line(error)}; "
+            "correct the template or the item"
         ) from None
 
 

@@ -163,6 +163,11 @@ EVAL_RULES: dict[str, tuple[str, str, str]] = {
         "No output could be checked against it.",
         "Correct the schema.",
     ),
+    "output-schema/pattern": (
+        "A pattern of `output_schema` does not parse, or repeats what repeats, such as `(a+)+`.",
+        "Checking an answer that does not match may take for ever.",
+        "Begin each repetition with a character that nothing else in it matches, as in `(-[a-z]+)*`, or bound it.",
+    ),
     "parameter/effort": (
         "An effort that the model does not take, by `effort_values` in config/models.yml.",
         "The provider would refuse the call, or answer with another effort than the one written down.",

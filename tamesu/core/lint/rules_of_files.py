@@ -68,6 +68,11 @@ FILE_RULES: dict[str, tuple[str, str, str]] = {
         "A clone or a package would not hold the file, and evidence could not be repeated.",
         "Keep every file below the project's folder.",
     ),
+    "path/foreign": (
+        "A case that holds `.untrusted-origin` names, or links to, a file outside its own folder.",
+        "A case that came from elsewhere could show a private file on a page, or send it to a model.",
+        "Put a copy into the case; or review the case, then delete the marker.",
+    ),
     "path/form": (
         "A path is absolute, has a drive letter or backslashes, or is no text.",
         "It would mean something else on another machine.",

@@ -16,6 +16,7 @@ from tamesu.core.lint.judges import judge_price_remarks, judge_prompt_remarks
 from tamesu.core.matrix import Matrix, Setting, matrix, model_key
 from tamesu.core.routes import canonical_provider, find_route
 from tamesu.edge.credentials import base_url, read_environment
+from tamesu.edge.documents.confinement import bounds
 from tamesu.edge.documents.document import Document
 from tamesu.edge.documents.eval_builder import EvalBuilder
 from tamesu.edge.documents.layout import config_layout, eval_layout
@@ -45,7 +46,7 @@ def read_eval(project: Project, ref: EvalRef, shelf: Shelf | None = None) -> Rea
 
     What it shares with others is read once per shelf.
     """
-    reading = Reading(project.root, shelf or Shelf())
+    reading = Reading(project.root, shelf or Shelf(), bounds=bounds(project.root, project.eval(ref).manifest))
     setting = reading.shared("setting", project.config, lambda own, path: read_setting(own, path, project.models))
     case = reading.shared("case", project.case_file(ref.case), lambda own, path: own.document(path, DocumentKind.CASE))
     default_task = case.value.get("default_task") if case and isinstance(case.value, dict) else None

@@ -8,6 +8,7 @@ from typing import Any
 from tamesu.base.errors import InvalidDocument
 from tamesu.base.model.finding import Finding
 from tamesu.base.model.manifest import EvalRef
+from tamesu.edge.documents.confinement import bounds
 from tamesu.edge.documents.images.reader import LockableImage
 from tamesu.edge.documents.reading import Reading
 from tamesu.edge.documents.schemas import DocumentKind
@@ -30,8 +31,8 @@ class EvalImages:
 
 def read_eval_images(project: Project, ref: EvalRef) -> EvalImages:
     """Return the images of an eval. Raises InvalidDocument when the manifest or its task cannot be read."""
-    reading = Reading(project.root)
     manifest = project.eval(ref).manifest
+    reading = Reading(project.root, bounds=bounds(project.root, manifest))
     document = reading.document(manifest, DocumentKind.EVAL)
     value: Any = {} if document is None else document.value
     execution = value.get("execution", {})

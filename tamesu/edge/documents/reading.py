@@ -15,6 +15,7 @@ from tamesu.base.canonical import digest_bytes
 from tamesu.base.model.finding import Finding, Severity
 from tamesu.base.model.manifest import FileDigest
 from tamesu.core.signatures import picture_type
+from tamesu.edge.documents.confinement import bounds, within
 from tamesu.edge.documents.document import START, Document, DocumentFault, NodePath, fault
 from tamesu.edge.documents.pruning import Remainder, remainder
 from tamesu.edge.documents.regular_files import read_regular_file
@@ -25,6 +26,8 @@ from tamesu.edge.documents.yaml_reader import MAX_BYTES, read_yaml
 
 T = TypeVar("T")
 _KEEP_INSIDE = "keep every file below the project's folder"
+_FOREIGN = "leads out of a case that came from elsewhere"
+_OWN_COPY = "put a copy into its case; or review the case, then delete its file .untrusted-origin"
 _OF_TOOLS = frozenset({".git", ".tamesu", ".snakemake"})
 
 
@@ -52,7 +55,8 @@ class Shelf:
 class Reading:
     """The files read so far, by project path, the findings about them, and the secrets that must not be repeated.
 
-    `pictures` are the media types of those that models take as pictures.
+    `pictures` are the media types of those that models take as pictures. Nothing is read outside the folder
+    `bounds`, if one is given: that of a case that came from elsewhere.
     """
 
     root: Path
@@ -61,6 +65,7 @@ class Reading:
     files: dict[str, FileDigest] = field(default_factory=dict)
     secrets: set[str] = field(default_factory=set)
     pictures: dict[str, str] = field(default_factory=dict)
+    bounds: Path | None = None
 
     def relative(self, path: Path) -> str:
         return path.relative_to(self.root).as_posix()
@@ -91,6 +96,10 @@ class Reading:
         label = self.relative(path)
         if not self.contains(path):
             raise fault(label, START, "path/escapes", "leads out of the project", _KEEP_INSIDE)
+        if self.bounds is not None and not within(self.bounds, path):
+            raise fault(
+                label, START, "path/foreign", f"is named by {self.relative(self.bounds)} and {_FOREIGN}", _OWN_COPY
+            )
         try:
             content = read_regular_file(path, most)
         except OSError as error:
@@ -148,7 +157,7 @@ class Reading:
         """Return what `read` makes of a path; once per shelf, each time with its findings and files."""
         known = self.shelf.parts.get((kind, path))
         if known is None:
-            own = Reading(self.root, self.shelf, secrets=self.secrets)
+            own = Reading(self.root, self.shelf, secrets=self.secrets, bounds=bounds(self.root, path))
             value = read(own, path)
             known = _Shelved(value, own.told(), own.files, own.pictures)
             self.shelf.parts[kind, path] = known
@@ -213,6 +222,10 @@ class Reading:
                 document, path, "path/private", f"'{written}' holds credentials or what tools keep for themselves",
                 "name a file of the case",
             )  # fmt: skip
+            return None
+        home = bounds(self.root, self.root / document.label)
+        if home is not None and not within(home, target):
+            self.note(document, path, "path/foreign", f"'{written}' {_FOREIGN}", _OWN_COPY)
             return None
         if not present(target):
             self.note(

@@ -25,6 +25,7 @@ CallEvent = Literal[
     "inspect_log",
     "artifacts_written",
     "item_finished",
+    "result_replaced",
     "framework_error",
     "run_finished",
 ]
