@@ -2,16 +2,13 @@
 
 from __future__ import annotations
 
-import signal
-from collections.abc import Iterator
-from contextlib import contextmanager
 from pathlib import Path
-from types import FrameType
 
 import click
 
 from tamesu.base.errors import shown
 from tamesu.cli.session import emit_json, say
+from tamesu.cli.tidy_end import ended_tidily
 from tamesu.edge.store.paths import Project, find_project
 from tamesu.stages.unpack import Unpacked, Verified, fork_package, unpack_package, verify_package
 
@@ -77,7 +74,7 @@ def unpack(package: Path, folder: Path, case: str | None) -> None:
     Nothing is overwritten. Nothing of the case is executed until its code was reviewed.
     """
     project = find_project(folder)
-    with _ended_tidily():
+    with ended_tidily():
         done = unpack_package(project, package, case)
     _tell(project, done, "unpacked from")
 
@@ -91,7 +88,7 @@ def unpack(package: Path, folder: Path, case: str | None) -> None:
 def fork(package: Path, publisher: str, name: str | None, folder: Path, case: str | None) -> None:
     """Extract a package as `unpack` does, with a publication.yml of its own that says what it was forked from."""
     project = find_project(folder)
-    with _ended_tidily():
+    with ended_tidily():
         done = fork_package(project, package, publisher, name, case)
     _tell(project, done, "forked from")
 
@@ -103,17 +100,3 @@ def _tell(project: Project, done: Unpacked, how: str) -> None:
     marker = project.relative(project.untrusted_marker(done.case))
     say(f"{place}: {how} {done.record.label}, {done.record.files} files")
     say(f"  its code was not reviewed, so nothing of it is run; after a review delete {marker} or give --trust-code")
-
-
-@contextmanager
-def _ended_tidily() -> Iterator[None]:
-    """Let SIGTERM unwind as an interruption does, so that nothing half-extracted stays."""
-
-    def end(number: int, frame: FrameType | None) -> None:  # noqa: ARG001
-        raise SystemExit(128 + number)
-
-    before = signal.signal(signal.SIGTERM, end)
-    try:
-        yield
-    finally:
-        signal.signal(signal.SIGTERM, before)
