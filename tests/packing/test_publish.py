@@ -105,6 +105,23 @@ def test_a_new_publisher_gets_the_owners_that_are_named(case: ShapesProject, cal
     assert "owned by The Drawing Group\n" in call(case, *publish, "The Drawing Group").out
 
 
+def review_fork(project: ShapesProject, call: Caller) -> None:
+    """See that nobody packs a fork before its data was looked at, and look at it."""
+    publication = Path("cases/own-shapes/publication.yml")
+    for reviewer in ("nobody yet", "Me"):
+        project.edit(publication, "reviewer: nobody yet", f"reviewer: {reviewer}")
+        done = call(project, "pack", "own-shapes")
+        assert (done.code, done.out) == (
+            1,
+            f"{publication}:1:1: error portable/data-review has a data_review that nobody made yet; write reviewer, "
+            "date and statement of who looked, and see whether authors names all who made the case\n",
+        )
+    said = yaml.safe_load(project.path(publication).read_text())
+    assert said["data_review"]["statement"].startswith("To be written: ")
+    said["data_review"] |= {"reviewer": "Me", "statement": "The scenes are made up."}
+    project.path(publication).write_text(yaml.safe_dump(said))
+
+
 def test_a_fork_leads_to_what_it_was_forked_from(
     case: ShapesProject, call: Caller, registry: Path, tmp_path: Path
 ) -> None:
@@ -112,6 +129,7 @@ def test_a_fork_leads_to_what_it_was_forked_from(
     (tmp_path / "elsewhere/cases").mkdir(parents=True)
     elsewhere = ShapesProject(tmp_path / "elsewhere")
     assert call(elsewhere, "fork", str(archive), "--publisher", "me", "--name", "own-shapes").code == 0
+    review_fork(elsewhere, call)
     assert call(elsewhere, "pack", "own-shapes").code == 0
     forked = "build/packages/me-own-shapes-0.1.0.tamesu.tar.gz"
     assert call(elsewhere, "verify", forked).code == 0
