@@ -245,6 +245,10 @@ def test_a_site_is_built_from_payloads_that_verify_into_a_folder_of_its_own(
     (registry / ENTRY.parent / "payload/README.md").write_text("altered")
     assert "is not what entry.yml says (acme/shapes 1.0.0)" in one_line(call(case, *build, str(tmp_path / "out")), 1)
     assert not (tmp_path / "out").exists()
+    (registry / ENTRY.parent / "payload/README.md").unlink()
+    (registry / ENTRY.parent / "payload/README.md").symlink_to("case.yml")
+    line = one_line(call(case, *build, str(tmp_path / "out")), 1)
+    assert line.endswith("/acme/shapes/1.0.0/payload/README.md: is a link; restore the registry")
 
 
 def test_a_package_that_was_published_compressed_is_offered_with_the_same_content(
