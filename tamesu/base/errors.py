@@ -16,6 +16,7 @@ TamesuError                 2
 |-- EvidenceError           1   evidence that is missing, altered or contradictory
 |   |-- LogAbsent           2   the log is not on this machine
 |   |-- LogRefused          2   the log was altered or belongs to another identity
+|   |-- DamagedLedger       1   a ledger with a line that is no entry
 |   |-- FrameworkFault      1   a log that cannot be mapped to the planned items
 |   `-- ImpossibleUsage     1   token counts or a cost that cannot be
 |-- ContainerFault          2   no Docker client or engine, or an image that cannot be had
@@ -127,6 +128,10 @@ class EvidenceError(TamesuError):
     """Evidence is missing, altered or contradictory."""
 
     exit_code = 1
+
+
+class DamagedLedger(EvidenceError):
+    """A ledger holds a line that is no entry; what was spent is not known."""
 
 
 class LogAbsent(EvidenceError):

@@ -16,6 +16,8 @@ from tamesu.edge.store.paths import Project
 from tamesu.stages.lint import Linted, lint_eval, lint_path, lint_project
 from tamesu.stages.portable import check_portable
 
+_NOT_LOOKED_AT = "; secrets and the state of the evidence are looked at by `tamesu pack --dry-run CASE`"
+
 
 @click.command(short_help="Check every manifest; nothing is executed.")
 @click.argument("path", required=False)
@@ -32,7 +34,8 @@ def lint(path: str | None, form: str, strict: bool, portable: bool) -> None:
     """
     project = project_here()
     linted = _portable(project, path) if portable else _lint(project, path)
-    _show(linted, Format(form), has_evals=bool(linted.evals or project.refs() or project.reported_cases()))
+    also = _NOT_LOOKED_AT if portable else ""
+    _show(linted, Format(form), also, has_evals=bool(linted.evals or project.refs() or project.reported_cases()))
     if linted.errors or (strict and linted.findings):
         raise SystemExit(1)
 
@@ -53,7 +56,7 @@ def _portable(project: Project, path: str | None) -> Linted:
     return Linted(tuple(sorted(found)), sum(linted.evals for linted in each))
 
 
-def _show(linted: Linted, form: Format, *, has_evals: bool) -> None:
+def _show(linted: Linted, form: Format, also: str, *, has_evals: bool) -> None:
     match form:
         case Format.JSON:
             emit_json(json_findings(linted.findings))
@@ -67,7 +70,7 @@ def _show(linted: Linted, form: Format, *, has_evals: bool) -> None:
             if not has_evals:
                 say("0 evals found; begin with `tamesu new eval EXPERIMENT/NAME` (`tamesu new --help`)")
             elif not linted.errors:
-                say(f"{linted.evals} eval(s): no errors{_warnings(linted)}")
+                say(f"{linted.evals} eval(s): no errors{_warnings(linted)}{also}")
 
 
 def _lines(findings: tuple[Finding, ...]) -> None:

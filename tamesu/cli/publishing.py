@@ -8,6 +8,7 @@ import click
 
 from tamesu.cli.groups import NamedCommands
 from tamesu.cli.session import fail, say
+from tamesu.cli.tidy_end import ended_tidily
 from tamesu.core.report.figures import count
 from tamesu.stages.publish import Published, publish_package
 from tamesu.stages.site import build_site, check_site
@@ -26,14 +27,17 @@ def publish(package: Path, registry: Path, owners: tuple[str, ...], allow: tuple
     """Verify a package and add it to a registry as PUBLISHER/NAME/VERSION; a version is never written over.
 
     It is looked through for secrets once more. A publisher that the registry does not know yet gets the
-    owners given, else the authors of the package, in publishers/PUBLISHER.yml.
+    owners given, else the authors of the package unless it is a fork, in publishers/PUBLISHER.yml.
     """
-    made = publish_package(package, registry, allow, owners)
+    with ended_tidily():
+        made = publish_package(package, registry, allow, owners)
     if not isinstance(made, Published):
         for leak in made:
             say(str(leak))
         what, it = ("1 finding forbids", "it") if len(made) == 1 else (f"{len(made)} findings forbid", "them")
         fail(f"{what} it; correct {it}, or let one that is none pass with --allow ID", 1)
+    if made.leftovers:
+        say(f"{registry}: removed what {count(made.leftovers, 'interrupted publication')} had left")
     say(f"{'already there, the same content' if made.already else 'published'}: {made.folder}")
     say(f"{made.record.label}, owned by {', '.join(made.owners)}")
 

@@ -3,17 +3,19 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
 
 import click
 
-from tamesu.base.errors import InvalidDocument
+from tamesu.base.errors import DamagedLedger, InvalidDocument, TamesuError
+from tamesu.base.model.judging import JudgePlan
 from tamesu.base.model.manifest import EvalRef
 from tamesu.base.model.plan import Slot, SlotState
 from tamesu.cli.judge_text import judge_lines
 from tamesu.cli.plan_json import standing_json
 from tamesu.cli.plan_text import SINGLE_ROWS, grouped, show_notes
 from tamesu.cli.review_text import review_lines
-from tamesu.cli.session import chosen, emit_json, project_here, say
+from tamesu.cli.session import chosen, emit_json, project_here, say, warn
 from tamesu.core.planning import Grouping, Retries
 from tamesu.core.rows import build_rows
 from tamesu.core.standing import Standing
@@ -34,34 +36,60 @@ def status(name: str | None, as_json: bool, check: bool) -> None:
     """Say where each eval stands."""
     project = project_here()
     cache, shelf = digest_cache(project), Shelf()
-    incomplete = False
+    incomplete = damaged = False
     views: list[dict[str, object]] = []
     for case in project.reported_cases() if name is None and not as_json else ():
         say(f"{case}: holds reports alone (view-only.yml); nothing of it is planned or run")
     for ref in _meant(project, name):
         try:
-            one = plan_eval(project, ref, Grouping.BATCHED, Retries.BOUNDED, cache, shelf)
+            seen = _look(project, ref, cache, shelf)
+        except DamagedLedger as error:  # the others are told all the same
+            damaged = True
+            views.append(_problem(ref, error))
+            warn(f"{ref}: {error}")
         except InvalidDocument as error:
             incomplete = True
-            views.append({"eval": str(ref), "standing": Standing.INVALID.value, "problem": str(error)})
+            views.append(_problem(ref, error))
             if not as_json:
                 say(f"{ref}: {Standing.INVALID.value}: {error}")
-            continue
-        incomplete = incomplete or bool(one.plan.incomplete)
-        word = _standing(project, one, cache)
-        judging = plan_judges(project, one, cache).plan
-        views.append({"standing": word.value, **standing_json(one.plan, judging)})
-        if not as_json:
-            _show_status(one, word)
-            rows = eval_rows(project, one, cache) if word is Standing.AWAITING_REVIEW else ()
-            reviews = review_lines(one.plan.ref, rows)
-            for line in (*reviews, *closing_notes(project, one, cache), *judge_lines(judging)):
-                say(f"  {line}")
+        else:
+            incomplete = incomplete or bool(seen.planned.plan.incomplete)
+            views.append({"standing": seen.word.value, **standing_json(seen.planned.plan, seen.judging)})
+            if not as_json:
+                _show(project, seen, cache)
     cache.save()
     if as_json:
         emit_json(views)
-    if check and incomplete:
+    if damaged or (check and incomplete):
         raise SystemExit(1)
+
+
+@dataclass(frozen=True, slots=True)
+class _Seen:
+    """An eval, the word for where it stands, and what its judges are to be asked."""
+
+    planned: Planned
+    word: Standing
+    judging: JudgePlan
+
+
+def _look(project: Project, ref: EvalRef, cache: DigestCache, shelf: Shelf) -> _Seen:
+    """Return where an eval stands. Raises InvalidDocument, and DamagedLedger for one whose money is not known."""
+    one = plan_eval(project, ref, Grouping.BATCHED, Retries.BOUNDED, cache, shelf)
+    return _Seen(one, _standing(project, one, cache), plan_judges(project, one, cache).plan)
+
+
+def _problem(ref: EvalRef, error: TamesuError) -> dict[str, object]:
+    return {"eval": str(ref), "standing": Standing.INVALID.value, "problem": str(error)}
+
+
+def _show(project: Project, seen: _Seen, cache: DigestCache) -> None:
+    one = seen.planned
+    _show_status(one, seen.word)
+    rows = eval_rows(project, one, cache) if seen.word is Standing.AWAITING_REVIEW else ()
+    reviews = review_lines(one.plan.ref, rows)
+    for line in (*reviews, *closing_notes(project, one, cache), *judge_lines(seen.judging)):
+        say(f"  {line}")
 
 
 def _meant(project: Project, name: str | None) -> tuple[EvalRef, ...]:

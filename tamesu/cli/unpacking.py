@@ -2,19 +2,18 @@
 
 from __future__ import annotations
 
-import signal
-from collections.abc import Iterator
-from contextlib import contextmanager
 from pathlib import Path
-from types import FrameType
 
 import click
 
-from tamesu.base.errors import shown
+from tamesu.base.errors import NoProject, UsageError, shown
 from tamesu.cli.session import emit_json, say
+from tamesu.cli.tidy_end import ended_tidily
 from tamesu.core.report.figures import count
 from tamesu.edge.store.paths import Project, find_project
+from tamesu.stages.foreign_versions import OtherInspect
 from tamesu.stages.unpack import Unpacked, Verified, fork_package, unpack_package, verify_package
+from tamesu.stages.version_folder import archive_of
 
 _package = click.argument("package", metavar="PACKAGE", type=click.Path(path_type=Path))
 _project = click.option(
@@ -31,7 +30,8 @@ def verify(package: Path, as_json: bool) -> None:
 
     Sound says nothing about who made it, whether its figures are right, and what its code does.
     """
-    found = verify_package(package)
+    with ended_tidily(), archive_of(package) as archive:
+        found = verify_package(archive)
     if as_json:
         emit_json(_view(found))
         return
@@ -68,6 +68,16 @@ def _view(found: Verified) -> dict[str, object]:
     }
 
 
+def _project_of(folder: Path) -> Project:
+    """Return the project of a folder; the folder itself, which becomes one, where there is none."""
+    try:
+        return find_project(folder)
+    except NoProject:
+        if not folder.is_dir():
+            raise UsageError(f"{folder}: is no folder; make it, or name a project") from None
+        return Project(folder.resolve())
+
+
 @click.command(short_help="Make a package a case of this project.")
 @_package
 @_project
@@ -75,11 +85,12 @@ def _view(found: Verified) -> dict[str, object]:
 def unpack(package: Path, folder: Path, case: str | None) -> None:
     """Check a package and extract it as a new case, which is marked as coming from elsewhere.
 
-    Nothing is overwritten. Nothing of the case is executed until its code was reviewed.
+    Where no folder here or above holds cases/, this folder becomes the project. PACKAGE is an archive, or the folder of
+    a version in a registry. Nothing is overwritten. Nothing of the case is executed until its code was reviewed.
     """
-    project = find_project(folder)
-    with _ended_tidily():
-        done = unpack_package(project, package, case)
+    project = _project_of(folder)
+    with ended_tidily(), archive_of(package) as archive:
+        done = unpack_package(project, archive, case)
     _tell(project, done, "unpacked from")
 
 
@@ -91,30 +102,33 @@ def unpack(package: Path, folder: Path, case: str | None) -> None:
 @_as
 def fork(package: Path, publisher: str, name: str | None, folder: Path, case: str | None) -> None:
     """Extract a package as `unpack` does, with a publication.yml of its own that says what it was forked from."""
-    project = find_project(folder)
-    with _ended_tidily():
-        done = fork_package(project, package, publisher, name, case)
+    project = _project_of(folder)
+    with ended_tidily(), archive_of(package) as archive:
+        done = fork_package(project, archive, publisher, name, case)
     _tell(project, done, "forked from")
+    publication = project.relative(project.publication(done.case))
+    say(f"  before it is packed edit {publication}: who looked at the data (data_review), and authors")
 
 
 def _tell(project: Project, done: Unpacked, how: str) -> None:
+    if done.made is not None:
+        say(f"no project here or above: made one in {project.root} ({', '.join(done.made.files)})")
     if done.leftovers:
         say(f"cases: removed what {count(done.leftovers, 'interrupted extraction')} had left")
     place = project.relative(project.case(done.case))
-    marker = project.relative(project.untrusted_marker(done.case))
     say(f"{place}: {how} {done.record.label}, {count(done.record.files, 'file')}")
-    say(f"  its code was not reviewed, so nothing of it is run; after a review delete {marker} or give --trust-code")
+    if done.reports_alone:
+        say("  it holds reports alone, so nothing of it is planned or run; `tamesu show` and `tamesu present` show it")
+    else:
+        marker = project.relative(project.untrusted_marker(done.case))
+        say(
+            f"  its code was not reviewed, so nothing of it is run; after a review delete {marker} or give --trust-code"
+        )
+    if done.other is not None:
+        say(f"  {_version_line(done.other)}")
 
 
-@contextmanager
-def _ended_tidily() -> Iterator[None]:
-    """Let SIGTERM unwind as an interruption does, so that nothing half-extracted stays."""
-
-    def end(number: int, frame: FrameType | None) -> None:  # noqa: ARG001
-        raise SystemExit(128 + number)
-
-    before = signal.signal(signal.SIGTERM, end)
-    try:
-        yield
-    finally:
-        signal.signal(signal.SIGTERM, before)
+def _version_line(other: OtherInspect) -> str:
+    executed = shown(other.executed)
+    told = f"{other.runs} of its runs were executed with Inspect {executed}, this project has {other.pinned}"
+    return f"{told}: they are stale here; to count them write `inspect_version: {executed}` into config/config.yaml"

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 
 from tamesu.base.model.finding import Finding
 from tamesu.base.model.package import PUBLICATION, Profile, Publication
+from tamesu.core.packages.fork import is_reviewed
 from tamesu.core.packages.portable import (
     Contents,
     endpoint_findings,
@@ -16,6 +17,7 @@ from tamesu.core.packages.portable import (
     shipped,
     text_findings,
     unpublished,
+    unreviewed,
 )
 from tamesu.edge.documents.eval_reader import read_eval
 from tamesu.edge.documents.publication_reader import read_publication
@@ -53,6 +55,8 @@ def check_portable(project: Project, case: str, profile: Profile | None = None) 
     findings.update(_eval_findings(project, contents, profile))
     if not (folder / PUBLICATION).exists():
         findings.add(unpublished(contents))
+    if publication is not None and not is_reviewed(publication):
+        findings.add(unreviewed(contents))
     return Portable(Linted(tuple(sorted(findings)), linted.evals), publication, profile, shipped(contents, profile))
 
 

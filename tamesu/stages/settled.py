@@ -31,11 +31,12 @@ def check_settled(project: Project, case: str, cache: DigestCache) -> None:
         for run in _runs(paths):
             _closed(project, paths, run)
             _verified(project, run, cache)
+        reserved = {ledger: open_reservations(read_ledger(ledger)) for ledger in (paths.ledger, paths.judge_ledger)}
         for file in _append_only(paths):
             if file.exists() and not file.read_bytes().endswith(b"\n"):
                 raise Refused(f"{project.relative(file)}: its last line is torn; {_GO_ON}")
-        for ledger in (paths.ledger, paths.judge_ledger):
-            for run_id, attempt in open_reservations(read_ledger(ledger)):
+        for ledger, held in reserved.items():
+            for run_id, attempt in held:
                 where = project.relative(ledger)
                 raise Refused(f"{where}: holds money for attempt {attempt} of {run_id}, which never ended; {_GO_ON}")
 

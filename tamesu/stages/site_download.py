@@ -11,6 +11,7 @@ from tamesu.core.packages.inventory import archive_name, in_order
 from tamesu.core.report.site import Download
 from tamesu.edge.packages.archive_writer import ArchiveWriter
 from tamesu.edge.packages.record_file import record_bytes
+from tamesu.edge.store.unfollowed import open_unfollowed
 from tamesu.stages.unpack import verify_package
 
 
@@ -28,6 +29,6 @@ def write_download(payload: Path, files: tuple[FileDigest, ...], package: Packag
 
 
 def _content(path: Path) -> bytes:
-    handle = os.open(path, os.O_RDONLY | os.O_NOFOLLOW | os.O_CLOEXEC)
+    handle = open_unfollowed(path)
     with os.fdopen(handle, "rb") as stream:
         return stream.read()

@@ -20,6 +20,7 @@ from tamesu.base.errors import InvalidPackage, Refused, UsageError, shown
 from tamesu.base.model.manifest import FileDigest
 from tamesu.base.model.package import LIMITS, MANIFEST, PUBLICATION, UNTRUSTED_ORIGIN, Limits, PackageRecord
 from tamesu.core.naming import check_id
+from tamesu.core.packages.allowlist import holds_reports_alone
 from tamesu.core.packages.fork import forked_publication
 from tamesu.core.packages.inventory import archive_name, content_digest
 from tamesu.core.packages.refusal import Refusal
@@ -40,6 +41,9 @@ from tamesu.edge.store.locks import held
 from tamesu.edge.store.paths import Project
 from tamesu.edge.store.records import dump_record
 from tamesu.stages.clock import now
+from tamesu.stages.foreign_versions import OtherInspect, other_inspect
+from tamesu.stages.new_project import project_made
+from tamesu.stages.scaffold import Written
 
 _PATIENCE_SECONDS = 60
 _ADVICE = "do not use it; ask its publisher for a sound package"
@@ -58,11 +62,18 @@ class Verified:
 
 @dataclass(frozen=True, slots=True)
 class Unpacked:
-    """The case that a package became, and how many interrupted extractions were cleaned away before."""
+    """The case that a package became, and how many interrupted extractions were cleaned away before.
+
+    `made` is what made the folder a project, None when it was one; `reports_alone` says that nothing of the case can be
+    run, `other` that its runs are stale here.
+    """
 
     case: str
     record: PackageRecord
     leftovers: int
+    made: Written | None
+    reports_alone: bool
+    other: OtherInspect | None
 
 
 @dataclass(frozen=True, slots=True)
@@ -81,6 +92,8 @@ def verify_package(path: Path, limits: Limits = LIMITS) -> Verified:
 
 def unpack_package(project: Project, path: Path, case: str | None, limits: Limits = LIMITS) -> Unpacked:
     """Make a package a case of the project, named as the package unless told otherwise, and mark it.
+
+    A folder that is no project yet becomes one.
 
     Raises Refused when there is such a case, InvalidPackage and UsageError as `verify_package`.
     """
@@ -185,7 +198,7 @@ def _extracted(
 ) -> Unpacked:
     check_id("case", target.case)
     place = project.case(target.case)
-    with held(project.lock("unpack"), "unpacking", _PATIENCE_SECONDS):
+    with project_made(project) as made, held(project.lock("unpack"), "unpacking", _PATIENCE_SECONDS):
         leftovers = remove_leftovers(place.parent)
         if os.path.lexists(place):
             raise Refused(f"{project.relative(place)}: exists already; give another name with --as, or move it away")
@@ -196,7 +209,9 @@ def _extracted(
             if target.fork is not None:
                 _give_identity(folder, sound.record, target.fork)
             move_into_place(folder, place)
-    return Unpacked(target.case, sound.record, leftovers)
+    reports_alone = project.is_reported(target.case) and holds_reports_alone(file.path for file in sound.payload)
+    other = None if reports_alone else other_inspect(project, target.case)
+    return Unpacked(target.case, sound.record, leftovers, made, reports_alone, other)
 
 
 def _fill(path: Path, descriptor: int, sound: Verified, folder: Path, limits: Limits) -> None:

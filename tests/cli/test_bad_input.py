@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import shutil
 from collections.abc import Callable
 from pathlib import Path
@@ -23,6 +24,7 @@ WHOLE_TASK = """\
         scorer=[valid_program(), scene_coverage()],
     )
 """
+NEWLINE = b"\n"
 READING = ("lint", "plan", "status")
 
 
@@ -390,14 +392,60 @@ def test_a_ledger_never_gives_money_back(banked_shapes: ShapesProject, call: Cal
     assert evidence(banked_shapes) == before
 
 
-@pytest.mark.parametrize("torn", [b'{"event":"reserved","usd":5', b'{"event":"res\n'], ids=["last", "ended-later"])
-def test_a_torn_ledger_line_does_not_count(torn: bytes, banked_shapes: ShapesProject, call: Caller) -> None:
-    ledger = banked_shapes.eval / "ledger.jsonl"
-    before = damage(banked_shapes, "ledger.jsonl", ledger.read_bytes() + torn)
+@pytest.mark.parametrize("ended", ["no", "by the next entry", "by the next entry, torn too"])
+def test_a_torn_ledger_line_does_not_count(ended: str, banked_shapes: ShapesProject, call: Caller) -> None:
+    whole, torn = (banked_shapes.eval / "ledger.jsonl").read_bytes(), b'{"event":"reserved","usd":5'
+    *before_last, last = whole.splitlines(keepends=True)
+    content = {
+        "no": whole + torn,
+        "by the next entry": b"".join([*before_last, torn, b"\n", last]),
+        "by the next entry, torn too": whole + torn + b'\n{"ev',
+    }
+    before = damage(banked_shapes, "ledger.jsonl", content[ended])
     told = call(banked_shapes, "status")
     assert (told.code, told.out) == (0, AWAITING)
     assert call(banked_shapes, "plan").code == 0
     assert evidence(banked_shapes) == before
+
+
+@pytest.mark.parametrize("line", [b'{"event":"reserved","usd":5\n', b"garbage\n", b"garbage"])
+@pytest.mark.parametrize("command", ["status", "plan", "run", "pack shape-drawing"])
+def test_a_last_line_that_is_no_entry_is_damage(
+    command: str, line: bytes, banked_shapes: ShapesProject, call: Caller
+) -> None:
+    """An entry that a death tore is ended together with the next one, so nothing else ends in such a line."""
+    whole = (banked_shapes.eval / "ledger.jsonl").read_bytes()
+    before = damage(banked_shapes, "ledger.jsonl", whole + line)
+    told = one_line(call(banked_shapes, *command.split()), 1)
+    assert f"ledger.jsonl:{whole.count(NEWLINE) + 1}: " in told
+    assert told.endswith("; restore the ledger")
+    assert evidence(banked_shapes) == before
+
+
+def test_a_blank_line_of_a_ledger_is_counted_where_it_stands(banked_shapes: ShapesProject, call: Caller) -> None:
+    whole = (banked_shapes.eval / "ledger.jsonl").read_bytes()
+    damage(banked_shapes, "ledger.jsonl", b"\n\n[1]\n" + whole)
+    assert "ledger.jsonl:3: " in one_line(call(banked_shapes, "status"), 1)
+
+
+@pytest.mark.parametrize("ledger", ["ledger.jsonl", "judge-ledger.jsonl"])
+def test_a_damaged_ledger_is_named_and_the_other_evals_are_told(
+    ledger: str, banked_shapes: ShapesProject, call: Caller
+) -> None:
+    cases = banked_shapes.path("cases")
+    for other in ("after", "zz-last"):
+        shutil.copytree(cases / "shape-drawing", cases / other)
+    (cases / f"after/{banked_shapes.eval.relative_to(cases / 'shape-drawing')}/{ledger}").write_text("garbage\n")
+    done = call(banked_shapes, "status")
+    line = one_line(done, 1)
+    assert line.startswith("after/prompt-wording/replayed: ") and f"/{ledger}:1: " in line
+    told = [line for line in done.out.splitlines() if not line.startswith(" ")]
+    assert [line for line in told if "8/8" in line] == [
+        f"{case}/prompt-wording/replayed: awaiting review; 8/8 runs banked" for case in ("shape-drawing", "zz-last")
+    ]
+    views = json.loads(call(banked_shapes, "status", "--json").out)
+    assert [view["standing"] for view in views] == ["invalid", "awaiting review", "awaiting review"]
+    assert f"/{ledger}:1: " in views[0]["problem"]
 
 
 def test_a_folder_among_the_runs_that_is_none_is_left_alone(banked_shapes: ShapesProject, call: Caller) -> None:

@@ -86,11 +86,6 @@ class TestUnpack:
         assert "cannot name a case" in one_line(call(project, "unpack", str(path), "--as", name), 2)
         assert snapshot(project.parent) == before
 
-    def test_without_a_project_nothing_is_made(self, tmp_path: Path, archive: Write, call: Caller) -> None:
-        path = archive(package())
-        assert "no folder here or above holds cases/" in one_line(call(tmp_path, "unpack", str(path)), 2)
-        assert {path.name for path in tmp_path.iterdir()} == {NAME}
-
 
 class TestNothingIsOverwritten:
     @pytest.mark.parametrize("kind", ["case", "empty folder", "file", "dangling link", "link to a folder"])
@@ -296,6 +291,8 @@ class TestFork:
         done = call(project, "fork", str(archive(package())), "--publisher", "me", "--name", "forms")
         assert (done.code, done.err) == (0, "")
         assert done.out.startswith("cases/forms: forked from acme/shapes 1.0.0, 3 files\n")
+        wanted = "edit cases/forms/publication.yml: who looked at the data (data_review), and authors\n"
+        assert done.out.endswith(f"  before it is packed {wanted}")
         case = project / "cases" / "forms"
         assert yaml.safe_load((case / "publication.yml").read_text()) == {
             "publisher": "me",
@@ -304,9 +301,10 @@ class TestFork:
             "licence": "Apache-2.0",
             "authors": ["Ada"],
             "data_review": {
-                "reviewer": "Ada",
+                "reviewer": "nobody yet",
                 "date": "2026-01-31",
-                "statement": "Of acme/shapes 1.0.0, before it was forked: Made by hand.",
+                "statement": "To be written: who looked at the data of this fork, when, and why it may be published; "
+                "that of acme/shapes 1.0.0 stands in its package.yml (2026-01-31).",
             },
             "tags": ["drawing"],
             "profile": "rescorable",

@@ -121,8 +121,13 @@ def test_what_is_no_file_is_misuse(kind: str, tmp_path: Path, call: Caller) -> N
         path.mkdir()
     elif kind == "pipe":
         os.mkfifo(path)
-    said = "cannot be read: No such file or directory" if kind == "missing" else "is no regular file"
-    assert one_line(call(tmp_path, "verify", str(path)), 2) == f"{path}: {said}; name the archive of a package"
+    said = {
+        "missing": "cannot be read: No such file or directory; name the archive of a package",
+        "folder": "is a folder that holds no entry.yml and payload/; name an archive, or the folder "
+        "PUBLISHER/NAME/VERSION of a registry",
+        "pipe": "is no regular file; name the archive of a package",
+    }
+    assert one_line(call(tmp_path, "verify", str(path)), 2) == f"{path}: {said[kind]}"
 
 
 @pytest.mark.parametrize(

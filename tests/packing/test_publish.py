@@ -146,6 +146,23 @@ def test_one_is_told_as_one(case: ShapesProject, call: Caller, registry: Path, t
     assert call(case, "site", "check", str(out)).err == f"tamesu: {out}: 1 problem; build the site again\n"
 
 
+def review_fork(project: ShapesProject, call: Caller) -> None:
+    """See that nobody packs a fork before its data was looked at, and look at it."""
+    publication = Path("cases/own-shapes/publication.yml")
+    for reviewer in ("nobody yet", "Me"):
+        project.edit(publication, "reviewer: nobody yet", f"reviewer: {reviewer}")
+        done = call(project, "pack", "own-shapes")
+        assert (done.code, done.out) == (
+            1,
+            f"{publication}:1:1: error portable/data-review has a data_review that nobody made yet; write reviewer, "
+            "date and statement of who looked, and see whether authors names all who made the case\n",
+        )
+    said = yaml.safe_load(project.path(publication).read_text())
+    assert said["data_review"]["statement"].startswith("To be written: ")
+    said["data_review"] |= {"reviewer": "Me", "statement": "The scenes are made up."}
+    project.path(publication).write_text(yaml.safe_dump(said))
+
+
 def test_a_fork_leads_to_what_it_was_forked_from(
     case: ShapesProject, call: Caller, registry: Path, tmp_path: Path
 ) -> None:
@@ -153,6 +170,7 @@ def test_a_fork_leads_to_what_it_was_forked_from(
     (tmp_path / "elsewhere/cases").mkdir(parents=True)
     elsewhere = ShapesProject(tmp_path / "elsewhere")
     assert call(elsewhere, "fork", str(archive), "--publisher", "me", "--name", "own-shapes").code == 0
+    review_fork(elsewhere, call)
     assert call(elsewhere, "pack", "own-shapes").code == 0
     forked = "build/packages/me-own-shapes-0.1.0.tamesu.tar.gz"
     assert call(elsewhere, "verify", forked).code == 0
@@ -268,6 +286,10 @@ def test_a_site_is_built_from_payloads_that_verify_into_a_folder_of_its_own(
     (registry / ENTRY.parent / "payload/README.md").write_text("altered")
     assert "is not what entry.yml says (acme/shapes 1.0.0)" in one_line(call(case, *build, str(tmp_path / "out")), 1)
     assert not (tmp_path / "out").exists()
+    (registry / ENTRY.parent / "payload/README.md").unlink()
+    (registry / ENTRY.parent / "payload/README.md").symlink_to("case.yml")
+    line = one_line(call(case, *build, str(tmp_path / "out")), 1)
+    assert line.endswith("/acme/shapes/1.0.0/payload/README.md: is a link; restore the registry")
 
 
 def test_a_package_that_was_published_compressed_is_offered_with_the_same_content(

@@ -13,6 +13,11 @@ PACKAGE_RULES: dict[str, tuple[str, str, str]] = {
         "On many machines one would overwrite the other.",
         "Rename one of them.",
     ),
+    "portable/data-review": (
+        "The `data_review` of a forked case is the one that `tamesu fork` left to be written.",
+        "Whoever looked at the data of the original did not look at the fork, and a package speaks in their name.",
+        "Look at the data, and write reviewer, date and statement into `publication.yml`; see whether `authors` holds.",
+    ),
     "portable/endpoint": (
         "An eval asks a provider whose base URL `config/config.yaml` states; a warning.",
         "The URL's origin is part of the identity of runs, which a package does not hold: elsewhere they are stale.",

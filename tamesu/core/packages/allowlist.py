@@ -6,9 +6,9 @@ Paths are POSIX, relative to the case. `<run>` stands for `experiments/*/evals/*
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 
-from tamesu.base.model.package import VIEW_ONLY, Profile
+from tamesu.base.model.package import PUBLICATION, VIEW_ONLY, Profile
 from tamesu.core.packages.members import folded, member_fault
 
 _EVAL = r"experiments/[^/]+/evals/[^/]+"
@@ -45,6 +45,11 @@ def ships(path: str, profile: Profile) -> bool:
             return path != VIEW_ONLY and _VIEWS.fullmatch(path) is None
         case Profile.REPORT_ONLY:
             return _REPORTS.fullmatch(path) is not None
+
+
+def holds_reports_alone(paths: Iterable[str]) -> bool:
+    """Return whether files are those of a case that is to be read only, by what they are and not by what they say."""
+    return all(ships(path, Profile.REPORT_ONLY) or path == PUBLICATION for path in paths)
 
 
 def stays_out(path: str) -> str | None:

@@ -55,6 +55,12 @@ def unpublished(contents: Contents) -> Finding:
     return _error(contents, PUBLICATION, "publication", "is missing", fix)
 
 
+def unreviewed(contents: Contents) -> Finding:
+    """Return the finding that nobody looked at the data of a fork yet."""
+    fix = "write reviewer, date and statement of who looked, and see whether authors names all who made the case"
+    return _error(contents, PUBLICATION, "data-review", "has a data_review that nobody made yet", fix)
+
+
 def file_findings(contents: Contents, profile: Profile) -> Iterator[Finding]:
     """Yield what is wrong with the names, kinds and sizes of a case's files, hidden and private ones left alone."""
     for path in filter(_seen, contents.sizes):

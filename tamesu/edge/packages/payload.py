@@ -13,6 +13,7 @@ from tamesu.base.model.manifest import FileDigest
 from tamesu.base.model.package import LIMITS, VIEW_ONLY, Profile
 from tamesu.core.packages.allowlist import is_log
 from tamesu.core.packages.scrub import scrubbed
+from tamesu.edge.store.unfollowed import open_unfollowed
 
 _VIEW_ONLY = b"schema_version: 1\nreason: packed with the profile report-only, which holds no datasets and no code\n"
 
@@ -51,7 +52,7 @@ def file_digest(path: str, content: bytes) -> FileDigest:
 
 
 def _read(path: Path) -> bytes:
-    handle = os.open(path, os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC)
+    handle = open_unfollowed(path)
     with os.fdopen(handle, "rb") as stream:
         if not stat.S_ISREG(os.fstat(handle).st_mode):
             raise OSError(errno.EINVAL, "is no regular file", str(path))

@@ -17,6 +17,7 @@ import msgspec
 from tamesu.base.canonical import StreamDigest
 from tamesu.base.errors import StorageFull
 from tamesu.edge.store.files import write_atomic
+from tamesu.edge.store.unfollowed import open_unfollowed
 
 _PIECE = 1 << 20
 _GRAIN_NS = 2_000_000_000
@@ -29,7 +30,7 @@ class _Entry(msgspec.Struct, array_like=True):
 
 def file_digest(path: Path) -> str:
     """Return the SHA-256 of a regular file's bytes, read in pieces; symlinks are not followed."""
-    handle = os.open(path, os.O_RDONLY | os.O_NOFOLLOW | os.O_CLOEXEC | os.O_NONBLOCK)
+    handle = open_unfollowed(path)
     if not stat.S_ISREG(os.fstat(handle).st_mode):
         os.close(handle)
         raise OSError(errno.EINVAL, "is not a regular file", str(path))

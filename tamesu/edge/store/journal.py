@@ -11,7 +11,7 @@ from typing import Literal
 import msgspec
 
 from tamesu.base.canonical import Json, canonical_bytes
-from tamesu.base.errors import EvidenceError
+from tamesu.base.errors import DamagedLedger
 from tamesu.base.model.evidence import LedgerEntry
 from tamesu.edge.store.files import append_line, whole_lines
 from tamesu.edge.store.locks import held
@@ -34,24 +34,30 @@ CallEvent = Literal[
 def read_ledger(path: Path) -> tuple[LedgerEntry, ...]:
     """Return the entries of a ledger; a line torn by a crash was never acted upon and does not count.
 
-    Raises EvidenceError for a line that was altered.
+    A line is torn when it is the beginning of an entry and nothing ended it, or when the next entry did. Raises
+    DamagedLedger for any other line that is no entry.
     """
     if not path.exists():
         return ()
+    *lines, rest = path.read_bytes().split(b"\n")
     entries = []
-    for number, line in enumerate(whole_lines(path.read_bytes()), 1):
-        try:
-            entry = msgspec.json.decode(line, type=LedgerEntry)
-            if min(entry.usd, entry.spent_usd, entry.lost_usd) < 0:
-                raise EvidenceError(f"{path}:{number}: holds a negative amount; restore the ledger")
-            entries.append(entry)
-        except msgspec.ValidationError as error:
-            raise EvidenceError(f"{path}:{number}: {error}; restore the ledger") from None
-        except msgspec.DecodeError as error:
-            if _is_torn(line):
-                continue
-            raise EvidenceError(f"{path}:{number}: {error}; restore the ledger") from None
+    for number, line in enumerate(lines, 1):
+        followed = number < len(lines) or bool(rest)
+        if line.strip() and not (followed and _is_torn(line)):
+            entries.append(_entry(f"{path}:{number}", line))
+    if rest.strip() and not rest.startswith(b"{"):
+        raise DamagedLedger(f"{path}:{len(lines) + 1}: is no entry; restore the ledger")
     return tuple(entries)
+
+
+def _entry(place: str, line: bytes) -> LedgerEntry:
+    try:
+        entry = msgspec.json.decode(line, type=LedgerEntry)
+    except msgspec.DecodeError as error:
+        raise DamagedLedger(f"{place}: {error}; restore the ledger") from None
+    if min(entry.usd, entry.spent_usd, entry.lost_usd) < 0:
+        raise DamagedLedger(f"{place}: holds a negative amount; restore the ledger")
+    return entry
 
 
 def _is_torn(line: bytes) -> bool:

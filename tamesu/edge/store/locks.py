@@ -6,6 +6,7 @@ file names the holder for people; what it says counts only while the lock is hel
 
 from __future__ import annotations
 
+import errno
 import fcntl
 import json
 import os
@@ -21,6 +22,7 @@ from tamesu.base.model.plan import Holder
 from tamesu.core.aftermath import describe
 
 _POLL_SECONDS = 0.05
+_NO_LOCKS = frozenset({errno.EBADF, errno.ENOLCK, errno.ENOSYS, errno.EOPNOTSUPP})  # of folders, as on some NFS
 
 
 def _open(path: Path) -> int:
@@ -60,6 +62,34 @@ def held(path: Path, what: str, patience_seconds: float) -> Iterator[None]:
         yield
     finally:
         os.close(handle)
+
+
+@contextmanager
+def folder_held(folder: Path, what: str, patience_seconds: float) -> Iterator[bool]:
+    """Hold a folder alone without a file in it; yield False where its file system has no such locks.
+
+    Raises RunHeld when patience ends first; who holds a folder is written nowhere.
+    """
+    handle = os.open(folder, os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC)
+    try:
+        deadline = time.monotonic() + patience_seconds
+        while (taken := _try_folder(handle)) is None:
+            if time.monotonic() >= deadline:
+                raise RunHeld(f"{what} is held by another process; wait for it or stop it")
+            time.sleep(_POLL_SECONDS)
+        yield taken
+    finally:
+        os.close(handle)
+
+
+def _try_folder(handle: int) -> bool | None:
+    """Return whether a folder could be locked, None while somebody else holds it."""
+    try:
+        return True if _try(handle, fcntl.LOCK_EX) else None
+    except OSError as error:
+        if error.errno in _NO_LOCKS:
+            return False
+        raise
 
 
 def holder(path: Path) -> Holder | None:
