@@ -10,38 +10,34 @@ from dataclasses import dataclass, replace
 
 from tamesu.base.canonical import Json
 from tamesu.base.model.finding import Finding
+from tamesu.core.packages.shapes import Shape
 from tamesu.edge.documents.document import Document, NodePath
+from tamesu.edge.documents.issued_keys import ISSUED_KEYS
 
 _RULE = "secret/in-manifest"
 _FIX = "remove it, revoke it, and keep it in an environment variable; credentials are read by name"
 
-# Detectors whose patterns name an issuer; those that only measure entropy take digests for secrets.
-_DETECTORS = {
-    "aws": "AWSKeyDetector",
-    "azure_storage_key": "AzureStorageKeyDetector",
-    "basic_auth": "BasicAuthDetector",
-    "discord": "DiscordBotTokenDetector",
-    "github_token": "GitHubTokenDetector",
-    "gitlab_token": "GitLabTokenDetector",
-    "jwt": "JwtTokenDetector",
-    "mailchimp": "MailchimpDetector",
-    "npm": "NpmDetector",
-    "openai": "OpenAIDetector",
-    "private_key": "PrivateKeyDetector",
-    "pypi_token": "PypiTokenDetector",
-    "sendgrid": "SendGridDetector",
-    "slack": "SlackDetector",
-    "stripe": "StripeDetector",
-    "telegram_token": "TelegramBotTokenDetector",
-    "twilio": "TwilioKeyDetector",
-}
-# Issuers of model credentials that the library does not know.
-_MODEL_KEYS = {
-    "API key with the prefix sk-": re.compile(r"(?<![\w-])sk-(?:[a-z0-9]+-)*[A-Za-z0-9_]{20,}"),
-    "Google API key": re.compile(r"(?<!\w)AIza[0-9A-Za-z_-]{35}(?!\w)"),
-    "xAI API key": re.compile(r"(?<!\w)xai-[0-9A-Za-z]{40,}"),
-    "Groq API key": re.compile(r"(?<!\w)gsk_[0-9A-Za-z]{40,}"),
-    "Hugging Face token": re.compile(r"(?<!\w)hf_[0-9A-Za-z]{30,}"),
+# Detectors whose patterns name an issuer; those that only measure entropy take digests for secrets. Each with what
+# every match of it holds, in small letters: texts, or a pattern where its own begins with digits of any kind.
+_DETECTORS: dict[tuple[str, str], tuple[str, ...] | str] = {
+    ("aws", "AWSKeyDetector"): ("a3t", "abia", "acca", "akia", "asia", "aws"),
+    ("azure_storage_key", "AzureStorageKeyDetector"): ("accountkey=",),
+    ("basic_auth", "BasicAuthDetector"): ("://",),
+    ("discord", "DiscordBotTokenDetector"): r"\.[a-z\d_-]{6}\.[a-z\d_-]{27}",
+    ("github_token", "GitHubTokenDetector"): ("ghp_", "gho_", "ghu_", "ghs_", "ghr_"),
+    ("gitlab_token", "GitLabTokenDetector"): ("gl", "gr1348941"),
+    ("jwt", "JwtTokenDetector"): ("eyj",),
+    ("mailchimp", "MailchimpDetector"): r"-us\d",
+    ("npm", "NpmDetector"): (":_authtoken=",),
+    ("openai", "OpenAIDetector"): ("t3blbkfj",),
+    ("private_key", "PrivateKeyDetector"): ("private key", "putty-user-key"),
+    ("pypi_token", "PypiTokenDetector"): ("pypi-",),
+    ("sendgrid", "SendGridDetector"): ("sg.",),
+    ("slack", "SlackDetector"): ("xox", "hooks.slack.com"),
+    ("square_oauth", "SquareOAuthDetector"): ("sq0csp-",),
+    ("stripe", "StripeDetector"): ("k_live_",),
+    ("telegram_token", "TelegramBotTokenDetector"): r":[\da-z_-]{35}",
+    ("twilio", "TwilioKeyDetector"): ("ac", "sk"),
 }
 # Loading the library's patterns takes as long as the rest of lint, so only lines that hold what every issued key
 # has are searched: a long run of letters and digits, a private key's header, or a password in a URL.
@@ -94,8 +90,8 @@ def _masked(text: str, secrets: Collection[str]) -> str:
         # messages shorten what they quote
         for kept in range(len(secret) - 1, _SHORTEST - 1, -1) if "…" in text else ():
             text = text.replace(f"{secret[:kept]}…", f"{_MASK}…")
-    for pattern in _MODEL_KEYS.values():
-        text = pattern.sub(_MASK, text)
+    for shape in ISSUED_KEYS:
+        text = shape.pattern.sub(_MASK, text)
     return text
 
 
@@ -107,9 +103,10 @@ def _worth_searching(line: str) -> bool:
 
 def _shapes(line: str) -> Iterator[tuple[str, re.Match[str]]]:
     """Yield the kind and the match of everything that has the shape of a secret."""
-    for kind, pattern in issued_shapes():
-        for match in pattern.finditer(line):
-            yield kind, match
+    small = line.lower().encode("utf-8", "surrogatepass")
+    for shape in issued_shapes():
+        for match in shape.pattern.finditer(line) if shape.may_be_in(small) else ():
+            yield shape.kind, match
 
 
 def _named(value: Json, path: NodePath) -> Iterator[tuple[NodePath, str, str]]:
@@ -128,10 +125,12 @@ def _named(value: Json, path: NodePath) -> Iterator[tuple[NodePath, str, str]]:
 
 
 @functools.cache
-def issued_shapes() -> tuple[tuple[str, re.Pattern[str]], ...]:
-    """Return the patterns of keys that issuers give out, each with its kind; none is linear in a long line."""
-    known = []
-    for module, name in _DETECTORS.items():
+def issued_shapes() -> tuple[Shape, ...]:
+    """Return the shapes of keys that issuers give out; no pattern is linear in a long line."""
+    known: list[Shape] = []
+    for (module, name), held in _DETECTORS.items():
         detector = getattr(importlib.import_module(f"detect_secrets.plugins.{module}"), name)()
-        known += [(detector.secret_type, pattern) for pattern in detector.denylist]
-    return (*known, *_MODEL_KEYS.items())
+        literals = () if isinstance(held, str) else tuple(literal.encode() for literal in held)
+        sign = re.compile(held.encode()) if isinstance(held, str) else None
+        known += [Shape(detector.secret_type, pattern, literals, sign) for pattern in detector.denylist]
+    return (*known, *ISSUED_KEYS)

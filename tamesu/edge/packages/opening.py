@@ -17,6 +17,8 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from typing import BinaryIO
 
+from tamesu.core.packages.spellings import zlib_like
+
 MOST_BYTES = 256 * 2**20  # that one file may expand to, all that is nested in it together
 
 
@@ -64,7 +66,7 @@ def opened(content: bytes, most: int = MOST_BYTES) -> Iterator[Part]:
     else:
         if tarfile_like(content):
             yield from _tar(content, most)
-        elif _zlib_like(content):
+        elif zlib_like(content):
             yield from _maybe_zlib(content, most)
     if zipfile.is_zipfile(io.BytesIO(content)):
         yield from _zip(content, most)
@@ -107,10 +109,6 @@ def _gunzipped(content: bytes, most: int) -> bytes:
             raise Closed(f"is cut off, or expands to more than {most:,} bytes")
         content = member.unused_data
     return bytes(whole)
-
-
-def _zlib_like(content: bytes) -> bool:
-    return len(content) > 8 and content[0] == 0x78 and int.from_bytes(content[:2], "big") % 31 == 0
 
 
 def _maybe_zlib(content: bytes, most: int) -> Iterator[Part]:
@@ -204,7 +202,7 @@ def _pdf(content: bytes, most: int) -> Iterator[Part]:
     if b"/Encrypt" in content:
         raise Closed("is an encrypted PDF")
     for number, match in enumerate(_STREAM.finditer(content), 1):
-        if _zlib_like(match[1]):
+        if zlib_like(match[1]):
             yield from (Part(f"stream {number}", part.content) for part in _maybe_zlib(match[1], most))
 
 

@@ -9,10 +9,11 @@ from dataclasses import replace
 from pathlib import Path
 
 from tamesu.base.errors import shown
-from tamesu.core.packages.leaks import Leak, Needle, Search, encoded_parts, is_text, leak, leaks_in, needle
+from tamesu.core.packages.leaks import Leak, Needle, Search, leak, leaks_in, needle
+from tamesu.core.packages.spellings import spelt_parts
 from tamesu.core.routes import ROUTES
 from tamesu.edge.documents.secrets import issued_shapes
-from tamesu.edge.packages.opening import MOST_BYTES, Closed, Part, opened, tarfile_like
+from tamesu.edge.packages.opening import MOST_BYTES, Closed, Part, opened
 
 _SHORTEST = 8  # characters of a value; shorter ones stand in many a file by chance
 _DEEPEST = 8
@@ -81,19 +82,17 @@ class _Nested:
                 yield from self._part(file, part, depth)
         except Closed as error:
             yield leak(file, 1, f"was not looked through: it {shown(str(error))}", content)
-        for start, inner in encoded_parts(content):
-            if is_text(inner) or _holds_more(inner):
-                line = content.count(b"\n", 0, start) + 1
-                yield from self.scan(f"{file}{_INSIDE}Base64 of line {line}", inner, depth + 1)
+        yield from self._spelt(file, content, depth)
+
+    def _spelt(self, file: str, content: bytes, depth: int) -> Iterator[Leak]:
+        line, at = 1, 0
+        for part in spelt_parts(content):
+            line += content.count(b"\n", at, part.start) - content.count(b"\n", part.start, at)
+            at = part.start
+            yield from self.scan(f"{file}{_INSIDE}{part.how} of line {line}", part.content, depth + 1)
 
     def _part(self, file: str, part: Part, depth: int) -> Iterator[Leak]:
         self._left -= len(part.content)
         if self._left <= 0:
             raise Closed(f"expands to more than {MOST_BYTES:,} bytes")
         yield from self.scan_named(f"{file}{_INSIDE}", part.name, part.content, depth + 1)
-
-
-def _holds_more(content: bytes) -> bool:
-    """Return whether bytes begin as a picture or a container does."""
-    begins = (b"\x89PNG", b"\xff\xd8\xff", b"GIF8", b"PK\x03\x04", b"\x1f\x8b", b"RIFF", b"%PDF-", b"BZh", b"\xfd7zXZ")
-    return content.startswith(begins) or tarfile_like(content)
