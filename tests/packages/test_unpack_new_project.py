@@ -115,7 +115,7 @@ class TestVersionOfARegistry:
     ) -> None:
         of_archive = call(project, "verify", str(archive(package())))
         assert call(version, "verify", ".") == call(project, "verify", str(version)) == of_archive
-        assert call(project, "unpack", str(version)).out.startswith("cases/shapes: unpacked from acme/shapes 1.0.0, 2 ")
+        assert call(project, "unpack", str(version)).out.startswith("cases/shapes: unpacked from acme/shapes 1.0.0, 3 files\n")
         assert call(project, "fork", str(version), "--publisher", "me", "--as", "own").code == 0
         for case in ("shapes", "own"):
             marker = yaml.safe_load((project / "cases" / case / MARKER).read_text())

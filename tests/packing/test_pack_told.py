@@ -85,7 +85,7 @@ def test_c51_findings_of_lint_and_secrets_are_told_in_one_round(
         True,
         True,
     )
-    assert done.err.startswith("tamesu: 2 finding(s) forbid the package; ")
+    assert done.err.startswith("tamesu: 2 findings forbid the package; ")
     assert canary not in done.out
     ids = [line.rpartition("[")[2].rstrip("]") for line in (home, secret)]
     packed(case, call, "--allow", ids[0], "--allow", ids[1])
@@ -97,7 +97,7 @@ def test_an_id_that_no_finding_has_hides_no_finding(case: ShapesProject, call: C
     finding, unknown = done.out.splitlines()
     assert (done.code, "portable/home-path" in finding) == (1, True)
     assert unknown == "--allow abc: no finding of this package has that ID"
-    assert done.err.startswith("tamesu: 1 finding(s) forbid the package; ")
+    assert done.err.startswith("tamesu: 1 finding forbids the package; ")
 
 
 def test_a_dry_run_says_everything_and_writes_nothing(
