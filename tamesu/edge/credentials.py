@@ -75,11 +75,15 @@ def _is_secret(name: str) -> bool:
 
 def read_environment(project_root: Path) -> Environment:
     """Return the variables of this process before those of the config folder before those of the project's .env."""
-    own = Path(os.environ[CONFIG_DIR]) / ".env" if os.environ.get(CONFIG_DIR) else None
-    values: dict[str, str] = {}
-    for file in (project_root / ".env", own):
-        values |= {} if file is None else _file_values(file)
+    values = dict(kept_variables(project_root))
     return Environment(values | {name: value for name, value in os.environ.items() if value})
+
+
+def kept_variables(project_root: Path) -> tuple[tuple[str, str], ...]:
+    """Return what the project's .env holds, then what that of the config folder does, whatever this process says."""
+    own = Path(os.environ[CONFIG_DIR]) / ".env" if os.environ.get(CONFIG_DIR) else None
+    files = (project_root / ".env", *(() if own is None else (own,)))
+    return tuple(pair for file in files for pair in _file_values(file).items())
 
 
 def missing_credentials(

@@ -14,11 +14,11 @@ from tamesu.base.model.manifest import FileDigest
 from tamesu.base.model.package import MANIFEST, PAYLOAD, PackageRecord, Profile
 from tamesu.core.packages.leaks import Search
 from tamesu.core.packages.record import package_record
-from tamesu.edge.credentials import read_environment
 from tamesu.edge.packages.archive_writer import ArchiveWriter
+from tamesu.edge.packages.known_secrets import search_of
 from tamesu.edge.packages.payload import Payload, file_digest
 from tamesu.edge.packages.record_file import record_bytes
-from tamesu.edge.packages.secrets_scan import scan_archive, search_for
+from tamesu.edge.packages.secrets_scan import scan_archive
 from tamesu.edge.store.digests import DigestCache
 from tamesu.edge.store.files import full_disk_named
 from tamesu.edge.store.paths import Project
@@ -102,7 +102,7 @@ def _looked_at(
     check_settled(project, case, cache)
     portable = check_portable(project, case, wishes.profile)
     _check_view_only(project, case, portable.profile)
-    search = search_for(read_environment(project.root).values)
+    search = search_of(project.root)
     errors = tuple(one for one in portable.linted.findings if one.severity == "error")
     allowance = Allowance(errors, wishes.allowed)
     payload = Payload(project.case(case), portable.files, portable.profile)

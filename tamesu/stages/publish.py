@@ -13,10 +13,10 @@ from tamesu.base.model.package import PackageRecord, RegistryEntry
 from tamesu.core.naming import id_fault
 from tamesu.core.packages.leaks import Leak
 from tamesu.core.packages.publisher_names import PUBLISHERS, publisher_fault
-from tamesu.edge.credentials import read_environment
 from tamesu.edge.packages.extraction import move_into_place, remove_leftovers
+from tamesu.edge.packages.known_secrets import search_of
 from tamesu.edge.packages.registry import Registry, Version, entry_bytes, read_entry
-from tamesu.edge.packages.secrets_scan import scan_archive, search_for
+from tamesu.edge.packages.secrets_scan import scan_archive
 from tamesu.edge.store.files import full_disk_named, write_atomic
 from tamesu.edge.store.locks import folder_held
 from tamesu.stages.clock import now
@@ -57,7 +57,7 @@ def publish_package(
     for fault in (publisher_fault(record.publisher), id_fault("package", record.name)):
         if fault is not None:
             raise Refused(f"{record.label}: {fault.message}; {fault.fix}")
-    leaks = scan_archive(archive, search_for(read_environment(Path.cwd()).values))
+    leaks = scan_archive(archive, search_of(Path.cwd()))
     left = tuple(one for one in leaks if one.id not in allowed)
     if left:
         return left

@@ -22,6 +22,8 @@ MARKER = ".untrusted-origin"
 UNREADABLE = "cannot be read as a file of the payload"
 VERSION = Path("acme/shapes/1.0.0")
 
+UNPACKED = "cases/shapes: unpacked from acme/shapes 1.0.0, 3 files\n"
+
 
 @pytest.fixture
 def empty(tmp_path: Path) -> Path:
@@ -115,7 +117,9 @@ class TestVersionOfARegistry:
     ) -> None:
         of_archive = call(project, "verify", str(archive(package())))
         assert call(version, "verify", ".") == call(project, "verify", str(version)) == of_archive
-        assert call(project, "unpack", str(version)).out.startswith("cases/shapes: unpacked from acme/shapes 1.0.0, 3 files\n")
+        assert call(project, "unpack", str(version)).out.startswith(
+            "cases/shapes: unpacked from acme/shapes 1.0.0, 3 files\n"
+        )
         assert call(project, "fork", str(version), "--publisher", "me", "--as", "own").code == 0
         for case in ("shapes", "own"):
             marker = yaml.safe_load((project / "cases" / case / MARKER).read_text())

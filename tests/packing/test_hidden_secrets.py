@@ -11,7 +11,8 @@ from hypothesis import strategies as st
 from tamesu.core.packages.shapes import Shape
 from tamesu.core.packages.spellings import spelt_parts, unescapings
 from tamesu.edge.documents.secrets import issued_shapes
-from tamesu.edge.packages.secrets_scan import scan_file, search_for
+from tamesu.edge.packages.known_secrets import search_for
+from tamesu.edge.packages.secrets_scan import scan_file
 from tests.packing.test_secrets import VARIABLE, Wrap, pdf
 
 

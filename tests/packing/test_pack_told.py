@@ -32,10 +32,10 @@ def test_the_state_of_the_evidence_is_told_in_the_words_of_status(
     assert told(banked_case, call, "--dry-run") == [f"{NAME}: partial; 8/12 runs banked"]
     banked_case.edit_eval("repetitions: 3", "repetitions: 1")
     assert told(banked_case, call, "--dry-run") == [
-        f"{NAME}: awaiting review; 4/4 runs banked, 4 extra run(s), not counted"
+        f"{NAME}: awaiting review; 4/4 runs banked, 4 extra runs, not counted"
     ]
     banked_case.edit_eval("temperature: 0.7", "temperature: 0.8")
-    assert told(banked_case, call, "--dry-run") == [f"{NAME}: ready; 0/4 runs banked, 8 stale run(s), not counted"]
+    assert told(banked_case, call, "--dry-run") == [f"{NAME}: ready; 0/4 runs banked, 8 stale runs, not counted"]
 
 
 def test_a_case_that_ran_nothing_says_so(case: ShapesProject, call: Caller) -> None:
@@ -49,8 +49,8 @@ def test_keys_and_reviews_are_told(banked_case: ShapesProject, call: Caller) -> 
         assert call(banked_case, "review", "export", "replayed", "--reviewer", reviewer).code == 0
     run = sorted((banked_case.eval / "runs").iterdir())[0]
     write(run.relative_to(banked_case.root) / "items/red-sun/reviews/notes.txt", "by ada\n")(banked_case)
-    keys = "holds the keys of 2 review pack(s) (review/keys/): whoever has them and reviews is not blind"
-    reviews = "holds 1 review(s) with the names that reviewers gave and their notes"
+    keys = "holds the keys of 2 review packs (review/keys/): whoever has them and reviews is not blind"
+    reviews = "holds 1 review with the names that reviewers gave and their notes"
     assert told(banked_case, call, "--dry-run")[1:] == [keys, reviews]
     (report_only,) = told(banked_case, call, "--dry-run", "--profile", "report-only")[1:]
     assert report_only == (

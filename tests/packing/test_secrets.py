@@ -24,7 +24,8 @@ from PIL import Image, PngImagePlugin
 from pyarrow import parquet
 
 from tamesu.core.packages.leaks import Search, leaks_in, needle
-from tamesu.edge.packages.secrets_scan import scan_file, search_for
+from tamesu.edge.packages.known_secrets import search_for
+from tamesu.edge.packages.secrets_scan import scan_file
 from tests.cli.calling import Caller
 from tests.cli.lint_cases import write
 from tests.packing.cases import ARCHIVE, CASE, members

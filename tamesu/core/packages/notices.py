@@ -8,6 +8,7 @@ from collections.abc import Collection, Iterator
 
 from tamesu.base.model.package import Profile
 from tamesu.base.model.plan import EvalPlan, SlotState
+from tamesu.core.report.figures import count
 from tamesu.core.standing import Standing
 
 _EVAL = r"experiments/[^/]+/evals/[^/]+"
@@ -24,7 +25,7 @@ def evidence_line(plan: EvalPlan, standing: Standing) -> str:
     told = [f"{banked}/{len(plan.slots)} runs banked"]
     if not kinds and all(slot.state is SlotState.OWED for slot in plan.slots):
         told = ["nothing has run"]
-    told += [f"{count} {kind} run(s), not counted" for kind, count in sorted(kinds.items())]
+    told += [f"{count(number, f'{kind} run')}, not counted" for kind, number in sorted(kinds.items())]
     return f"{plan.ref}: {standing.value}; {', '.join(told)}"
 
 
@@ -32,10 +33,11 @@ def notices(files: Collection[str], profile: Profile) -> Iterator[str]:
     """Yield what files of a package tell that people may not expect; paths are relative to the case."""
     keys = sum(_KEY.fullmatch(path) is not None for path in files)
     if keys:
-        yield f"holds the keys of {keys} review pack(s) (review/keys/): whoever has them and reviews is not blind"
+        told = f"holds the keys of {count(keys, 'review pack')} (review/keys/)"
+        yield f"{told}: whoever has them and reviews is not blind"
     reviews = sum(_REVIEW.fullmatch(path) is not None for path in files)
     if reviews:
-        yield f"holds {reviews} review(s) with the names that reviewers gave and their notes"
+        yield f"holds {count(reviews, 'review')} with the names that reviewers gave and their notes"
     results = sum(_RESULT.fullmatch(path) is not None for path in files)
     if results and profile is Profile.REPORT_ONLY:
         told = "what models answered and, where checks record them, expected values"

@@ -35,6 +35,8 @@ class Closed(Exception):
 
 
 _PNG = b"\x89PNG\r\n\x1a\n"
+_PIXELS = frozenset({b"IHDR", b"PLTE", b"IDAT", b"IEND", b"fdAT"})
+_LEAST_CHUNK = 8  # bytes; no secret is shorter
 # Compressed forms that nothing here opens, by how they begin.
 _UNKNOWN = {
     b"7z\xbc\xaf\x27\x1c": "a 7-Zip archive",
@@ -158,6 +160,8 @@ def _png(content: bytes, most: int) -> Iterator[Part]:
             yield from _png_text(kind, body, most)
         elif kind == b"tEXt":
             yield from _raw_profile(body.partition(b"\0")[0], body.partition(b"\0")[2])
+        elif kind not in _PIXELS and len(body) > _LEAST_CHUNK:
+            yield Part(kind.decode("latin-1"), body)
         at += 12 + length
 
 

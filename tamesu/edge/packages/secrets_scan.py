@@ -2,44 +2,21 @@
 
 from __future__ import annotations
 
-import re
 import tarfile
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from dataclasses import replace
+from itertools import chain
 from pathlib import Path
 
 from tamesu.base.errors import shown
-from tamesu.core.packages.leaks import Leak, Needle, Search, leak, leaks_in, needle
+from tamesu.core.packages.leaks import Leak, Search, leak, leaks_in
 from tamesu.core.packages.spellings import spelt_parts
-from tamesu.core.routes import ROUTES
-from tamesu.edge.documents.secrets import issued_shapes
+from tamesu.edge.packages.buried import buried
 from tamesu.edge.packages.opening import MOST_BYTES, Closed, Part, opened
 
-_SHORTEST = 8  # characters of a value; shorter ones stand in many a file by chance
 _DEEPEST = 8
-_HOLDS_SECRET = re.compile(r"(?i)(^|_)key$|token|secret|passw|credential")
 _INSIDE = " > "
 _WITHHELD = "a file whose name is withheld"
-
-
-def search_for(variables: Mapping[str, str]) -> Search:
-    """Return the search for shapes of issued keys and for the values of credentials among these variables."""
-    credentials = {name for route in ROUTES.values() for name in route.credentials}
-    found: list[Needle] = []
-    for name, value in sorted(variables.items()):
-        if (name in credentials or _HOLDS_SECRET.search(name)) and len(value.strip()) >= _SHORTEST:
-            found.append(needle(name, value.strip()))
-        found += [needle(name, password) for password in _passwords(value)]
-    return Search(found, issued_shapes())
-
-
-def _passwords(value: str) -> Iterator[str]:
-    """Yield the password of a URL."""
-    _, there, rest = value.partition("://")
-    user, at, _ = rest.partition("@")
-    password = user.partition(":")[2]
-    if there and at and len(password) >= _SHORTEST and "/" not in user:
-        yield password
 
 
 def scan_archive(archive: Path, search: Search) -> tuple[Leak, ...]:
@@ -78,7 +55,7 @@ class _Nested:
             yield leak(file, 1, "was not looked through: it is nested too deep", content)
             return
         try:
-            for part in opened(content, self._left):
+            for part in chain(opened(content, self._left), buried(content, self._left)):
                 yield from self._part(file, part, depth)
         except Closed as error:
             yield leak(file, 1, f"was not looked through: it {shown(str(error))}", content)
