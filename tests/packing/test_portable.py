@@ -98,6 +98,10 @@ def told(done: Done) -> set[tuple[str, str, str]]:
             "error", "portable/mutable-image", id="mutable-image",
         ),
         pytest.param((hide_answers,), MANIFEST, "error", "portable/left-out", id="hidden"),
+        pytest.param(
+            (swap("reviewer: Bea Example", "reviewer: nobody yet", PUBLICATION),), PUBLICATION,
+            "error", "portable/data-review", id="data-that-nobody-reviewed",
+        ),
     ],
 )  # fmt: skip
 def test_what_would_not_work_elsewhere_is_a_line(

@@ -22,6 +22,7 @@ ELSEWHERE = {
     "file/unreadable": "tests/cli/test_bad_input.py",
     "portable/absolute-path": "tests/packing/test_portable.py",
     "portable/collision": "tests/packing/test_portable.py",
+    "portable/data-review": "tests/packing/test_portable.py",
     "portable/endpoint": "tests/packing/test_portable.py",
     "portable/home-path": "tests/packing/test_portable.py",
     "portable/left-out": "tests/packing/test_portable.py",
