@@ -64,7 +64,8 @@ def _refuse(made: NotPacked) -> NoReturn:
         say(f"--allow {unknown}: no finding of this package has that ID")
     number = len(made.findings) + len(made.leaks)
     what, it = ("1 finding forbids", "it") if number == 1 else (f"{number} findings forbid", "them")
-    fail(f"{what} the package; correct {it}, or let one that is none pass with --allow ID", 1)
+    may_pass = made.leaks or any(finding.rule in ALLOWABLE for finding in made.findings)
+    fail(f"{what} the package; correct {it}{', or let one that is none pass with --allow ID' if may_pass else ''}", 1)
 
 
 def _tell(project: Project, made: Packed, how: tuple[str, str]) -> None:

@@ -162,6 +162,7 @@ def test_a_finding_that_would_break_the_archive_cannot_pass(case: ShapesProject,
     case.path(CASE / "link.md").symlink_to("README.md")
     done = call(case, "pack", "shape-drawing")
     assert (done.code, "[" in done.out) == (1, False)
+    assert done.err == "tamesu: 1 finding forbids the package; correct it\n"
 
 
 def test_logs_are_packed_without_home_folders_and_stay_as_they_are(banked_case: ShapesProject, call: Caller) -> None:
