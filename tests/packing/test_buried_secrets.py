@@ -99,8 +99,14 @@ def test_noise_holds_no_stream_and_is_no_finding() -> None:
 
 
 def test_a_file_of_streams_without_end_is_a_finding() -> None:
-    (found,) = scan_file("datasets/a.bin", b"\0" + b"\x1f\x8b\x08\x00" * 10_001, search_for({}))
+    stream = gzip.compress(b"sixteen letters!")
+    (found,) = scan_file("datasets/a.bin", b"\0" + stream * 10_001, search_for({}))
     assert found.kind.startswith("was not looked through: it holds more than 10,000 streams")
+
+
+def test_samples_that_look_like_beginnings_are_none() -> None:
+    sound = b"\x78\x01" * 200_000  # samples of 16 bits, as a WAV file holds
+    assert list(scan_file("datasets/a.wav", b"RIFF" + sound, search_for({}))) == []
 
 
 def names(search: Search) -> set[str]:

@@ -5,12 +5,15 @@ from __future__ import annotations
 import io
 import re
 import struct
+import sys
 import zipfile
 import zlib
+from bisect import bisect_right
 from collections.abc import Iterator
 from dataclasses import dataclass
+from itertools import chain
 
-from tamesu.edge.packages.opening import Closed, Part, tarfile_like
+from tamesu.edge.packages.opening import Closed, Part, gunzipped, tarfile_like
 
 _LOCAL = re.compile(rb"PK\x03\x04")
 _GZIP = re.compile(rb"\x1f\x8b\x08[\x00-\x1f]")
@@ -19,6 +22,7 @@ _HEADER = struct.Struct("<8xH16xHH")  # of a member: method, lengths of name and
 _DEFLATED = 8
 _FEWEST = 16  # bytes that a stream must yield; a chance beginning yields none or a few
 _MOST_STREAMS = 10_000
+_PIECE = 1 << 16
 _PICTURES = (b"\x89PNG", b"GIF8", b"\xff\xd8\xff")  # their streams are pixels
 _PACKED = (b"BZh", b"\xfd7zXZ\x00", b"\x5d\x00\x00")
 _PNG_END = b"IEND\xaeB`\x82"
@@ -33,14 +37,15 @@ def buried(content: bytes, most: int) -> Iterator[Part]:
         yield from _behind_picture(content)
         return
     covered = _covered(content, most)
-    begun = (place for place in (*_members(content), *_streams(content)))
-    places = [place for place in begun if not any(first <= place.begins < last for first, last in covered)]
-    if len(places) > _MOST_STREAMS:
-        raise Closed(f"holds more than {_MOST_STREAMS:,} streams that no directory names")
-    for place in places:
-        found = _expanded(content, place, most)
-        if found is not None:
-            yield Part(f"stream at byte {place.begins}", found)
+    number = 0
+    for place in chain(_members(content), _streams(content)):
+        found = None if _is_covered(place.begins, covered) else _expanded(content, place, most)
+        if found is None:
+            continue
+        number += 1
+        if number > _MOST_STREAMS:
+            raise Closed(f"holds more than {_MOST_STREAMS:,} streams that no directory names")
+        yield Part(f"stream at byte {place.begins}", found)
 
 
 @dataclass(frozen=True, slots=True)
@@ -68,8 +73,13 @@ def _members(content: bytes) -> Iterator[_Place]:
             yield _Place(at + _HEADER.size + name + extra, -zlib.MAX_WBITS, whole=False)
 
 
+def _is_covered(at: int, covered: list[tuple[int, int]]) -> bool:
+    number = bisect_right(covered, (at, sys.maxsize))
+    return number > 0 and at < covered[number - 1][1]
+
+
 def _covered(content: bytes, most: int) -> list[tuple[int, int]]:
-    """Return the bytes that are opened as what they are, where streams within show once more when that is done."""
+    """Return the bytes, in order, that are opened as what they are, where the streams within show when that is done."""
     if content.startswith(_PACKED) or tarfile_like(content):
         return [(0, len(content))]
     if content.startswith(b"\x1f\x8b"):
@@ -79,17 +89,10 @@ def _covered(content: bytes, most: int) -> list[tuple[int, int]]:
 
 def _end_of_gzip(content: bytes, most: int) -> int:
     """Return where the members of a gzip file end, its own end when that is further than `most` expanded bytes."""
-    rest, left = content, most
-    while rest.startswith(b"\x1f\x8b"):
-        member = zlib.decompressobj(31)
-        try:
-            left -= len(member.decompress(rest, max(1, left)))
-        except zlib.error:
-            return len(content)
-        if not member.eof or left <= 0:
-            return len(content)
-        rest = member.unused_data
-    return len(content) - len(rest)
+    try:
+        return gunzipped(content, most)[1]
+    except (Closed, zlib.error):
+        return len(content)
 
 
 def _named(content: bytes) -> list[tuple[int, int]]:
@@ -98,7 +101,8 @@ def _named(content: bytes) -> list[tuple[int, int]]:
         return []
     try:
         with zipfile.ZipFile(io.BytesIO(content)) as archive:
-            return [(one.header_offset, _data_end(content, one)) for one in archive.infolist()]
+            members = sorted(archive.infolist(), key=lambda one: one.header_offset)
+            return [(one.header_offset, _data_end(content, one)) for one in members]
     except (zipfile.BadZipFile, ValueError, struct.error):
         return []
 
@@ -121,10 +125,16 @@ def _streams(content: bytes) -> Iterator[_Place]:
 def _expanded(content: bytes, place: _Place, most: int) -> bytes | None:
     """Return what a stream yields, None when none begins there."""
     inflating = zlib.decompressobj(place.window)
+    found = bytearray()
+    at = place.begins
     try:
-        found = inflating.decompress(memoryview(content)[place.begins :], most)
+        # in pieces, as what lies behind its end is copied
+        while not inflating.eof and at < len(content) and len(found) < most:
+            piece = content[at : at + _PIECE]
+            found += inflating.decompress(piece, most - len(found))
+            at += len(piece) - len(inflating.unconsumed_tail)
     except zlib.error:
         return None
     if place.whole and not inflating.eof:
         return None
-    return found if len(found) >= _FEWEST else None
+    return bytes(found) if len(found) >= _FEWEST else None

@@ -36,6 +36,7 @@ class Closed(Exception):
 
 _PNG = b"\x89PNG\r\n\x1a\n"
 _PIXELS = frozenset({b"IHDR", b"PLTE", b"IDAT", b"IEND", b"fdAT"})
+_PIECE = 1 << 16
 _LEAST_CHUNK = 8  # bytes; no secret is shorter
 # Compressed forms that nothing here opens, by how they begin.
 _UNKNOWN = {
@@ -94,23 +95,30 @@ def _decompressed(content: bytes, most: int) -> bytes:
     opener = {b"\x1f\x8b": None, b"BZ": bz2.BZ2File}.get(content[:2], lzma.LZMAFile)
     try:
         if opener is None:
-            return _gunzipped(content, most)
+            return gunzipped(content, most)[0]
         with opener(io.BytesIO(content)) as stream:
             return _bounded(stream, most, "it")  # type: ignore[arg-type]
     except (OSError, EOFError, zlib.error, lzma.LZMAError) as error:
         raise Closed(f"is compressed and damaged ({error})") from None
 
 
-def _gunzipped(content: bytes, most: int) -> bytes:
-    """Return all members of a gzip file, one after another."""
+def gunzipped(content: bytes, most: int) -> tuple[bytes, int]:
+    """Return all members of a gzip file, one after another, and where they end.
+
+    Raises Closed for more than `most` bytes and for one that is cut off, zlib.error for a damaged one.
+    """
     whole = bytearray()
-    while content[:2] == b"\x1f\x8b":
+    at = 0
+    while content[at : at + 2] == b"\x1f\x8b":
         member = zlib.decompressobj(31)
-        whole += member.decompress(content, most + 1 - len(whole))
-        if len(whole) > most or not member.eof:
-            raise Closed(f"is cut off, or expands to more than {most:,} bytes")
-        content = member.unused_data
-    return bytes(whole)
+        while not member.eof:
+            # in pieces, as what is left of the input is copied at each end of a member
+            piece = content[at : at + _PIECE]
+            whole += member.decompress(piece, most + 1 - len(whole))
+            if len(whole) > most or not piece:
+                raise Closed(f"is cut off, or expands to more than {most:,} bytes")
+            at += len(piece) - len(member.unused_data) - len(member.unconsumed_tail)
+    return bytes(whole), at
 
 
 def _maybe_zlib(content: bytes, most: int) -> Iterator[Part]:
